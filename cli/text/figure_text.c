@@ -49,8 +49,7 @@ const char *aq_figure_number(aq_figure *room, double value)
 
 const char *aq_figure_return(aq_figure *room, double value)
 {
-    /* Beyond this, a decimal is noise and the text would not fit. */
-    if (!isfinite(value) || fabs(value) >= 1e12) {
+    if (!isfinite(value)) {
         return aq_figure_number(room, value);
     }
     return aq_text_return(room->text, sizeof(room->text), value, 1);

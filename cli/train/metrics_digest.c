@@ -27,6 +27,15 @@ static json_t *object_of(const char *text)
     return line;
 }
 
+/* Whether the run has gone on behind its end: an evaluation may only be late. */
+static bool is_beyond(const char *text, const json_t *end)
+{
+    json_t *line = object_of(text);
+    const bool beyond = aq_json_count_of(line, "env_steps") > aq_json_count_of(end, "env_steps");
+    json_decref(line);
+    return beyond;
+}
+
 static int take_line(void *user, const char *line)
 {
     digest_reader *reader = user;
@@ -37,12 +46,13 @@ static int take_line(void *user, const char *line)
     }
     digest->lines++;
     memcpy(reader->last, line, size);
-    if (strstr(line, "\"end\"")) {
+    const bool is_end = strstr(line, "\"end\"") != NULL;
+    const bool is_progress = !is_end && strstr(line, "\"progress\"") != NULL;
+    if (is_end || is_progress || (digest->end && is_beyond(line, digest->end))) {
         json_decref(digest->end);
-        digest->end = object_of(line);
-    } else if (strstr(line, "\"progress\"")) { /* the run goes on */
-        json_decref(digest->end);
-        digest->end = NULL;
+        digest->end = is_end ? object_of(line) : NULL;
+    }
+    if (is_progress) {
         memcpy(reader->progress, line, size);
     }
     return 0;

@@ -3,6 +3,7 @@
  */
 #include "cli/train/next_steps.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,6 +100,14 @@ static void calm_down(next_steps *next)
     }
 }
 
+static void add_members(next_steps *next)
+{
+    if (next->report->learners > 1) {
+        add(next, "--learners %" PRIu64, next->report->learners);
+    }
+    add(next, "%s", next->options->no_evaluator ? "--no-evaluator" : "");
+}
+
 static void go_on(next_steps *next)
 {
     begin(next, "train");
@@ -108,7 +117,7 @@ static void go_on(next_steps *next)
         calm_down(next);
     }
     raise_limits(next);
-    add(next, "%s", next->options->no_evaluator ? "--no-evaluator" : "");
+    add_members(next);
     add(next, "%s", next->trust);
     end();
 }
@@ -135,7 +144,7 @@ static void compare_formats(next_steps *next)
     if (config->learner.qat_bits > 0) {
         add(next, "--set learner.qat_bits=0");
     }
-    add(next, "%s", next->options->no_evaluator ? "--no-evaluator" : "");
+    add_members(next);
     end();
 }
 

@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "cli/text/command.h"
+#include "cli/text/figure_text.h"
 #include "cli/text/shell_text.h"
 #include "cli/text/student_t.h"
 #include "cli/train/own_child.h"
@@ -32,6 +33,8 @@ typedef struct seed_run {
     uint64_t seed;
     const char *point; /* "": of no grid */
     json_t *result;    /* NULL: it left none */
+    bool is_started;
+    bool has_failed; /* whatever it left */
 } seed_run;
 
 typedef struct seed_runs {
@@ -42,6 +45,7 @@ typedef struct seed_runs {
     size_t next, count;
     size_t point_count;
     bool stopped; /* nothing more is started */
+    bool interrupted;
     aq_json_form json;
     aq_error error; /* why a run could not be started */
     seed_run runs[AQ_SEEDS_MAX];
@@ -102,10 +106,11 @@ static void print_run(const seed_run *run)
             aq_print_json(json_incref(run->result), run->all->json, &run->all->error) != 0;
     } else {
         char took[32], steps[32];
+        aq_figure mean;
         (void)printf(
-            "%s%sseed %-4" PRIu64 "  return %.1f  %s after %s, %s steps  %s\n", run->point,
+            "%s%sseed %-4" PRIu64 "  return %s  %s after %s, %s steps  %s\n", run->point,
             run->point[0] != '\0' ? "  " : "", run->seed,
-            aq_json_number_of(run->result, "return_mean"),
+            aq_figure_return(&mean, aq_json_number_of(run->result, "return_mean")),
             json_string_value(json_object_get(run->result, "state")),
             aq_text_duration(took, sizeof(took), aq_json_number_of(run->result, "wall_s")),
             aq_text_count(steps, sizeof(steps), aq_json_number_of(run->result, "env_steps")),
@@ -118,8 +123,7 @@ static void on_run_ended(aq_own_child *child, int signal_number, int64_t status)
 {
     seed_run *run = child->user;
     seed_runs *all = run->all;
-    (void)signal_number;
-    (void)status;
+    run->has_failed = signal_number != 0 || status != 0;
     all->running--;
     read_result(run);
     if (run->result != NULL) {
@@ -159,6 +163,7 @@ static int start_run(seed_run *run, aq_error *error)
         .program = run->all->program, .args = args, .result_path = result, .lent_file = -1};
     run->child = (aq_own_child){.user = run, .ended = on_run_ended};
     int rc = aq_own_child_start(&run->all->loop.uv, &run->child, &spec, error);
+    run->is_started = rc == 0;
     run->all->running += rc == 0;
     return rc;
 }
@@ -179,6 +184,7 @@ static void on_signal(void *user, int number)
 {
     seed_runs *all = user;
     all->stopped = true;
+    all->interrupted = true;
     for (size_t i = 0; i < all->count; i++) {
         aq_own_child_kill(&all->runs[i].child, number);
     }
@@ -214,12 +220,17 @@ static int sum_up_point(const seed_runs *all, const char *point, aq_error *error
                       aq_json_text(folder));
         return aq_print_json(json, all->json, error);
     }
+    aq_figure figure, deviation, interval;
     if (mean.count > 0) {
-        (void)printf("\n%s%s%zu of %zu solved; return %.1f, standard deviation over the runs %.1f, "
-                     "95 %% interval of the mean +- %.1f\n",
-                     point, point[0] != '\0' ? ": " : "", solved, ended, mean.mean, mean.std,
-                     mean.ci95);
+        (void)printf("\n%s%s%zu of %zu solved; return %s", point, point[0] != '\0' ? ": " : "",
+                     solved, ended, aq_figure_return(&figure, mean.mean));
     }
+    if (mean.count > 1) {
+        (void)printf(", standard deviation over the runs %s, 95 %% interval of the mean +- %s",
+                     aq_figure_return(&deviation, mean.std),
+                     aq_figure_return(&interval, mean.ci95));
+    }
+    (void)printf("%s", mean.count > 0 ? "\n" : "");
     return 0;
 }
 
@@ -234,7 +245,28 @@ static void print_next(const seed_runs *all, bool can_be_drawn)
     }
 }
 
-/* And whether any came to nothing. */
+/* Why the command fails though its runs are summed up; 0: it does not. After an interruption those
+ * that were not begun are no failures. */
+static int judge(const seed_runs *all, size_t ended, aq_error *error)
+{
+    size_t lost = 0, failed = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const seed_run *run = &all->runs[i];
+        lost += run->result == NULL && (run->is_started || !all->interrupted);
+        failed += run->result != NULL && run->has_failed;
+    }
+    if (all->error.code != 0) {
+        return aq_fail(error, all->error.code, "%s", all->error.text);
+    }
+    if (lost > 0) {
+        return aq_fail(error, ended > 0 ? AQ_E_IO : AQ_E_PEER, "%zu of %zu runs came to nothing",
+                       lost, all->count);
+    }
+    return failed > 0 ? aq_fail(error, AQ_E_CORRUPT, "%zu of %zu runs diverged or ended in trouble",
+                                failed, all->count)
+                      : 0;
+}
+
 static int sum_up(const seed_runs *all, aq_error *error)
 {
     size_t ended = 0;
@@ -252,12 +284,7 @@ static int sum_up(const seed_runs *all, aq_error *error)
     if (rc == 0 && ended > 0 && !all->json) {
         print_next(all, is_evaluated);
     }
-    return rc != 0                ? rc
-           : all->error.code != 0 ? aq_fail(error, all->error.code, "%s", all->error.text)
-           : ended < all->count
-               ? aq_fail(error, ended > 0 ? AQ_E_IO : AQ_E_PEER, "%zu of %zu runs came to nothing",
-                         all->count - ended, all->count)
-               : 0;
+    return rc != 0 ? rc : judge(all, ended, error);
 }
 
 static int run_all(seed_runs *all, aq_error *error)

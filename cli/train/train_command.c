@@ -317,9 +317,14 @@ static int check_seeds(train_arguments *arguments, aq_error *error)
     if (has_grid && arguments->seeds.count == 0) {
         arguments->seeds = (aq_seed_range){1, 1};
     }
-    return arguments->seeds.count > 0 && (arguments->options.resume || arguments->seed)
-               ? aq_fail(error, AQ_E_INVALID, "--%s starts new runs: leave %s out",
-                         has_grid ? "grid" : "seeds", arguments->seed ? "--seed" : "--resume")
+    const char *unfit = arguments->seeds.count == 0 ? NULL
+                        : arguments->seed           ? "--seed"
+                        : arguments->options.resume ? "--resume"
+                        : arguments->options.http   ? "--http"
+                                                    : NULL;
+    return unfit != NULL
+               ? aq_fail(error, AQ_E_INVALID, "--%s starts new runs, several at once: leave %s out",
+                         has_grid ? "grid" : "seeds", unfit)
                : 0;
 }
 

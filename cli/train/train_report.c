@@ -102,7 +102,7 @@ static enum aq_run_state state_named(const char *name)
 }
 
 /* The learner's last words, in the run folder, come after any status that was seen. They are
- * missing when the run was interrupted, or the disk full. */
+ * missing when the run was interrupted, or the disk full; what is best is known all the same. */
 static void take_last_words(const char *run_dir, aq_train_report *report)
 {
     char path[AQ_CLI_PATH_MAX + 16];
@@ -110,7 +110,7 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run_dir);
     const int rc = aq_metrics_digest_read(path, &digest, NULL);
     report->best = aq_metrics_digest_best(&digest);
-    if (rc != 0 || !digest.end) {
+    if (rc != 0 || !digest.end || report->interrupted) {
         aq_metrics_digest_fini(&digest);
         return;
     }
@@ -173,9 +173,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         report.state = (enum aq_run_state)result->status->state;
         aq_run_reasons_of_status(learner, &report.reasons);
     }
-    if (!result->interrupted) {
-        take_last_words(run_dir, &report);
-    }
+    take_last_words(run_dir, &report);
     aq_error no_energy; /* a learner that was killed early leaves none */
     int unknown = aq_run_energy_read(run_dir, &report.energy, &no_energy);
     (void)unknown;

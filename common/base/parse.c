@@ -241,7 +241,9 @@ const char *aq_text_count(char *out, size_t size, double count)
 const char *aq_text_return(char *out, size_t size, double value, int decimals)
 {
     AQ_ASSERT(size > 0);
-    if (value != 0 && fabs(value) < 1) {
+    if (fabs(value) >= 1e12) { /* a decimal is noise, and the text would be long */
+        snprintf(out, size, "%.4g", value);
+    } else if (value != 0 && fabs(value) < 1) {
         snprintf(out, size, "%.3g", value);
     } else {
         snprintf(out, size, "%.*f", decimals, value);

@@ -50,6 +50,9 @@ class Training:
 
     def __init__(self, folder, arguments):
         self.folder = folder
+        self._metrics = os.path.join(folder, "metrics.jsonl")
+        # a run that is gone on with has lines of its earlier lives
+        self._begins = os.path.getsize(self._metrics) if os.path.exists(self._metrics) else 0
         self._said = None  # once it has ended: what it printed, and what was wrong
         self._files = [tempfile.TemporaryFile() for _ in range(2)]
         command = [find_program(), "train", *arguments, "--run", folder, "--quiet", "--json",
@@ -68,12 +71,11 @@ class Training:
         return self._process.poll() is None
 
     def __iter__(self):
-        path = os.path.join(self.folder, "metrics.jsonl")
-        place, goes_on = 0, True
+        place, goes_on = self._begins, True
         while goes_on:
             goes_on = self.is_running  # what was written before it ended is read after that
-            if os.path.exists(path):
-                with open(path, "rb") as file:
+            if os.path.exists(self._metrics):
+                with open(self._metrics, "rb") as file:
                     file.seek(place)
                     for text in file:
                         if not text.endswith(b"\n"):
@@ -118,11 +120,15 @@ class Training:
 def train(task=None, *, run=None, settings=None, **options):
     """Starts `actorq train` and comes back at once, with a Training.
 
-    Options are those of `actorq train --help`, with underscores: `seed=3`, `actors=4`,
+    Options are those of `actorq train --help` for one run, with underscores: `seed=3`, `actors=4`,
     `no_evaluator=True`. Settings are those of `--print-config`, as `learner__learning_rate=1e-3`,
     or in a dict: `settings={"learner.learning_rate": 1e-3}`. `run` is the run folder; by default a
     new one below ./runs.
     """
+    for name in ("seeds", "grid", "jobs", "print_config"):
+        if options.get(name):
+            raise ValueError(f"train starts one run, and {name} is for more of them, or for none: "
+                             "call it once for each, or see actorq.Sweep")
     if run is None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         name = "".join(c if c.isalnum() or c in "-." else "-" for c in (task or "run").lower())

@@ -11,6 +11,9 @@ import unittest
 ACTORQ, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 # A run that takes a second; a sanitizer's build takes some.
 SHORT = "--set limits.env_steps=1500 --set replay.min_size=200"
+DIVERGING = ("'gym:Pendulum-v1?obs_scale=1e6' --quiet --set learner.algorithm=td3 --set "
+             "learner.hidden=64,64,64,64 --set learner.learning_rate=1 --set "
+             f"learner.gradient_clip=0 {SHORT} --set limits.env_steps=50000")
 SECONDS_MAX = 120
 
 

@@ -6,10 +6,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import time
 
-from newcomer import ACTORQ, SECONDS_MAX, SHORT, Newcomer, main
+from newcomer import ACTORQ, DIVERGING, SECONDS_MAX, SHORT, Newcomer, main
 
 
 def below(pid):
@@ -57,6 +58,24 @@ class TestSeeds(Newcomer):
             train.kill()
         wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
 
+    def test_runs_that_diverge_are_a_failure(self):
+        done = self.type(f"actorq train {DIVERGING} --run all --seeds 1")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("seed 1 ", done.stdout)
+        self.assertIn("1 of 1 runs diverged or ended in trouble", done.stderr)
+
+    def test_an_interruption_is_none(self):
+        with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "all", "--seeds", "3",
+                               "--jobs", "1", "-q", "--set", "evaluator.threshold=1e9"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as train:
+            wait_for(lambda: os.path.exists("all/seed-1/metrics.jsonl"))
+            train.send_signal(signal.SIGINT)
+            said, wrong = train.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(train.returncode, 0, said + wrong)
+        self.assertIn("seed 1 ", said)
+        self.assertNotIn("nan", said)
+        self.assertFalse(os.path.exists("all/seed-2"))
+
     def test_what_is_refused_is_refused_once(self):
         done = self.type(f"actorq train gym:CartPole-v1 --set learner.algorithm=td3 --run x "
                          f"--seeds 3 --jobs 1 -q {SHORT}")
@@ -65,6 +84,8 @@ class TestSeeds(Newcomer):
         self.assertFalse(os.path.exists("x"))
         self.refused("actorq train gym:CartPole-v1 --seeds 0", "--seeds: '0' is neither")
         self.refused("actorq train gym:CartPole-v1 --seeds 2 --seed 3", "leave --seed out")
+        self.refused("actorq train gym:CartPole-v1 --seeds 2 --http 127.0.0.1:0",
+                     "leave --http out")
 
     def test_of_very_many_runs_the_newest_are_listed(self):
         for folder in ("one", "all"):

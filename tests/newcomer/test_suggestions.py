@@ -11,7 +11,7 @@ import re
 import subprocess
 import time
 
-from newcomer import ACTORQ, SHORT, SOURCE, Newcomer, main
+from newcomer import DIVERGING, ACTORQ, SHORT, SOURCE, Newcomer, main
 
 
 DIFFERS = re.compile(r"  (format|qat_bits|(env|learner)_steps|wall_s): ")
@@ -124,10 +124,7 @@ class TestMoreSuggestions(Suggestions):
                          ["look"] * 4 + ["resume", "compare"])
 
     def test_a_run_that_diverged(self):
-        done = self.type("actorq train 'gym:Pendulum-v1?obs_scale=1e6' --quiet --set "
-                         "learner.algorithm=td3 --set learner.hidden=64,64,64,64 --set "
-                         "learner.learning_rate=1 --set learner.gradient_clip=0 " + SHORT +
-                         " --set limits.env_steps=50000")
+        done = self.type("actorq train " + DIVERGING)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertEqual(self.try_next(done.stdout, ": diverged ",
                                        more=" --set limits.wall_s=0.001"),

@@ -121,6 +121,13 @@ TEST_IN_FOLDER(a_run_that_was_resumed_has_no_end)
     assert_null(digest.end);
 }
 
+/* It was interrupted before it told its progress. */
+TEST_IN_FOLDER(an_evaluation_beyond_the_end_is_of_a_run_that_goes_on)
+{
+    digest_of(state, PROGRESS("1") END "{\"event\":\"evaluation\",\"env_steps\":1000000}\n");
+    assert_null(digest.end);
+}
+
 TEST_IN_FOLDER(a_missing_file_is_named)
 {
     const char *path = cli_path(state, "none.jsonl");
