@@ -119,7 +119,7 @@ static const aq_setting rows[] = {
      "d4pg, ddpg, td3, sac, dsac and on-policy: the critic's hidden layers, as learner.hidden. An "
      "empty text takes that."},
     {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
-     "d4pg, ddpg, td3, sac, dsac: what follows each hidden layer of the critic."},
+     "What follows each hidden layer of a critic, or of an on-policy algorithm's values."},
     {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
      "d4pg, ddpg, td3, sac, dsac: learner.norm_first, of the critic."},
     {LIVE_MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
@@ -173,7 +173,8 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.clip), "0.2", 0.001, 10, NULL, "",
      "ppo: how far the probability of an action may move within an update, as a ratio."},
     {MEMBER(F64, learner.value_clip), "0", 0, 1e9, NULL, "",
-     "ppo: how far a value may move within an update and still lessen the loss. 0 turns it off."},
+     "ppo, trpo: how far a value may move within an update and still lessen the loss. 0 turns it "
+     "off."},
     {MEMBER(F64, learner.entropy_weight), "0", 0, 10, NULL, "",
      "On-policy: what a nat of entropy is worth beside an advantage."},
     {MEMBER(F64, learner.kl_max), "0", 0, 100, NULL, "nats",
@@ -185,7 +186,7 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.normalize_advantages), "true", 0, 0, NULL, "",
      "On-policy: brings the advantages of a minibatch to mean 0 and deviation 1."},
     {MEMBER(BOOL, learner.recompute_advantages), "false", 0, 0, NULL, "",
-     "ppo: finds the advantages anew for each epoch, by the values of then."},
+     "ppo, trpo: finds the advantages anew for each epoch, by the values of then."},
     {MEMBER(BOOL, learner.normalize_rewards), "false", 0, 0, NULL, "",
      "On-policy: trains on rewards divided by the running deviation of their discounted sums. "
      "Returns are told as they are."},

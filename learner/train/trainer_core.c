@@ -12,6 +12,7 @@
 #include "common/config/gradient_rows.h"
 #include "learner/algorithms/learning_rate.h"
 #include "learner/gradients/gradient_codes.h"
+#include "learner/train/measured_obs.h"
 
 _Static_assert((int)AQ_GRADIENT_FIGURES == (int)AQ_METRICS_MAX, "a gradient tells all metrics");
 
@@ -27,8 +28,9 @@ struct aq_trainer_core {
     uint64_t step;
     uint64_t publish_at; /* the step from which a version is due */
     aq_trainer_sums sums;
-    aq_audit_counts audit;             /* in all */
-    double changed;                    /* of the newest version */
+    aq_audit_counts audit; /* in all */
+    double changed;        /* of the newest version */
+    aq_measured_obs measured;
     float *gradient;                   /* that is followed; NULL: groups are of rows */
     uint64_t damped, dropped, refused; /* gradients, in all */
 };
@@ -76,6 +78,11 @@ int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent
         }
     }
     core->publish_at = config->first_step + period_of(core);
+    int rc = aq_measured_obs_init(&core->measured, aq_agent_spec(agent), config->error_rows);
+    if (rc != 0) {
+        aq_trainer_core_destroy(core);
+        return rc;
+    }
     *ret_core = core;
     return 0;
 }
@@ -83,6 +90,7 @@ int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent
 void aq_trainer_core_destroy(aq_trainer_core *core)
 {
     if (core != NULL) {
+        aq_measured_obs_fini(&core->measured);
         aq_free(core->gradient);
         aq_free(core);
     }
@@ -91,11 +99,9 @@ void aq_trainer_core_destroy(aq_trainer_core *core)
 static bool offer(aq_trainer_core *core, const aq_batch *batch)
 {
     const aq_params *params = aq_agent_policy(core->agent);
-    const bool measurable = batch && core->config.obs_is_f32;
-    return params != NULL &&
-           core->policy_due(core->user, params, core->step,
-                            measurable ? (const float *)(const void *)batch->obs : NULL,
-                            measurable ? batch->rows : 0);
+    size_t rows = 0;
+    const float *obs = batch != NULL ? aq_measured_obs_of(&core->measured, batch, &rows) : NULL;
+    return params != NULL && core->policy_due(core->user, params, core->step, obs, rows);
 }
 
 void aq_trainer_core_offer_first(aq_trainer_core *core)

@@ -10,8 +10,12 @@
 
 #include "common/base/assert.h"
 
+/* The reward of a gradient says whether it is one: actors have shaped those of its steps. */
 static aq_reward_shape shape_of(const aq_run_config *config)
 {
+    if (config->actor.gradients) {
+        return (aq_reward_shape){.clip = 0.0f, .scale = 1.0f};
+    }
     return (aq_reward_shape){.clip = (float)config->learner.reward_clip,
                              .scale = (float)config->learner.reward_scale};
 }

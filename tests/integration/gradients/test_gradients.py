@@ -75,7 +75,8 @@ class TestGradients(TrainRun):
 
     def test_no_gradient_of_an_actor_that_died_is_applied_twice(self):
         """A shard that dies takes the count of its newest steps with it, so none dies here."""
-        self.start("--set", "learner.algorithm=a2c")
+        # whose reward is none, and is not shaped
+        self.start("--set", "learner.algorithm=a2c", "--set", "learner.reward_scale=0.5")
         for _ in range(3):
             self.goes_on()
             self.kill("actor-")

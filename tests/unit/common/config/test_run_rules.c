@@ -56,6 +56,8 @@ TEST(settings_that_contradict_each_other_are_refused)
         {{"replay.tables=long: n_step=40"}, {"replay.chunk_length is 32", "learner.n_step 40"}},
         {{"replay.tables=small: capacity=100", "replay.chunk_length=60", "replay.min_size=2000"},
          {"table small: capacity 100", "which takes 120"}},
+        {{"learner.algorithm=ppo", "replay.sequence_length=16", "replay.sequence_period=16"},
+         {"ppo learns once from each step", "learner.table main", "selector=queue works"}},
         {{"replay.tables=q: selector=queue"},
          {"table q is a queue", "learner.table is main", "for ever"}},
         {{"replay.tables=other: samples_per_insert=4"},

@@ -31,7 +31,7 @@ static void on_group_done(void *user, aq_batch *group)
 static aq_trainer_config config_of(trainer_desk *desk, uint64_t period)
 {
     return (aq_trainer_config){
-        .core = {.publish_period = period, .obs_is_f32 = true},
+        .core = {.publish_period = period, .error_rows = 16},
         .agent = desk->algorithm.agent,
         .stage = desk->watcher.stage,
         .groups_max = GROUPS,

@@ -37,11 +37,11 @@ static bool has_place(void *user)
     return !((core_desk *)user)->is_full;
 }
 
-static void create_core(core_desk *desk, uint64_t first_step, bool obs_is_f32)
+static void create_core(core_desk *desk, uint64_t first_step, uint32_t error_rows)
 {
     aq_trainer_core_config config = {.publish_period = PERIOD,
                                      .first_step = first_step,
-                                     .obs_is_f32 = obs_is_f32,
+                                     .error_rows = error_rows,
                                      .has_place = has_place};
     aq_trainer_core_destroy(desk->core);
     assert_int_equal(
@@ -53,7 +53,7 @@ static void core_desk_setup(core_desk *desk)
 {
     learner_kit_init(&desk->kit, 2);
     fake_algorithm_init(&desk->algorithm, &desk->kit, BATCH_ROWS);
-    create_core(desk, 0, true);
+    create_core(desk, 0, BATCH_ROWS);
 }
 
 static void core_desk_teardown(core_desk *desk)
@@ -113,7 +113,7 @@ TEST_IN(core_desk, desk, each_batch_of_a_group_is_one_step_on_its_own_rows)
 
 TEST_IN(core_desk, desk, steps_go_on_from_those_of_an_earlier_process)
 {
-    create_core(desk, 1000, true);
+    create_core(desk, 1000, BATCH_ROWS);
     assert_int_equal(aq_trainer_core_step(desk->core), 1000);
     train(desk, 4);
     assert_int_equal(aq_trainer_core_step(desk->core), 1004);
@@ -132,7 +132,7 @@ TEST_IN(core_desk, desk, weights_count_for_as_much_as_is_due_at_a_step)
     settings.config.limits.learner_steps = 100;
     for (uint64_t step = 0; step <= 100; step += 50) {
         aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS);
-        create_core(desk, step, true);
+        create_core(desk, step, BATCH_ROWS);
         aq_trainer_core_configure(desk->core, &settings);
         group->weight[1] = 0.25f;
         aq_trainer_core_train(desk->core, group, 0);
@@ -145,7 +145,7 @@ TEST_IN(core_desk, desk, weights_count_for_as_much_as_is_due_at_a_step)
 TEST_IN(core_desk, desk, rates_fall_with_every_step_and_go_on_where_they_were)
 {
     for (uint64_t first = 0; first <= 20; first += 20) {
-        create_core(desk, first, true);
+        create_core(desk, first, BATCH_ROWS);
         configure(desk, PERIOD);
         for (uint64_t step = first; step < 25; step++) {
             train(desk, 1);
@@ -345,7 +345,7 @@ TEST_IN(core_desk, desk, a_version_is_measured_on_the_whole_group)
 
 TEST_IN(core_desk, desk, on_observations_of_bytes_nothing_is_measured)
 {
-    create_core(desk, 0, false);
+    create_core(desk, 0, 0);
     train(desk, PERIOD);
     assert_int_equal(desk->count, 1);
     assert_null(desk->offers[0].obs);
