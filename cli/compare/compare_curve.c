@@ -73,7 +73,51 @@ static double waiting_share(const json_t *rank)
                       aq_json_number_of(rank, "publishing_s"));
 }
 
-static void take_times(aq_compare_curve *curve, const json_t *times)
+/* What the programs tell of time is of their life; a run may have several. */
+typedef struct life_times {
+    double states[AQ_TIME_STATES]; /* newest; 0 before any */
+    double actor_steps;
+    double before[AQ_TIME_STATES]; /* of lives that have ended */
+    double steps_before;
+} life_times;
+
+static double time_of(const json_t *times, int state)
+{
+    char key[32];
+    (void)snprintf(key, sizeof(key), "%s_s", states[state].key);
+    return aq_json_number_of(json_object_get(times, states[state].role), key);
+}
+
+/* Whether a role tells less than before: it was started anew. */
+static bool has_fallen(const life_times *life, const json_t *times, const char *role)
+{
+    double before = 0, now = 0;
+    for (int i = 0; i < AQ_TIME_STATES; i++) {
+        const double seconds = time_of(times, i);
+        if (strcmp(states[i].role, role) == 0 && isfinite(seconds)) {
+            before += life->states[i];
+            now += seconds;
+        }
+    }
+    return now < before;
+}
+
+/* The run was gone on with, or its learner died. Where others tell less, without that, one of them
+ * is gone, and those that live still tell of their whole lives. */
+static void end_life(life_times *life, const json_t *times)
+{
+    if (!has_fallen(life, times, "learner")) {
+        return;
+    }
+    for (int i = 0; i < AQ_TIME_STATES; i++) {
+        if (has_fallen(life, times, states[i].role)) {
+            life->before[i] += life->states[i];
+        }
+    }
+    life->steps_before += has_fallen(life, times, "actors") ? life->actor_steps : 0;
+}
+
+static void take_times(aq_compare_curve *curve, life_times *life, const json_t *times)
 {
     const json_t *learner = json_object_get(times, "learner");
     const json_t *others = json_object_get(learner, "other_ranks");
@@ -81,41 +125,19 @@ static void take_times(aq_compare_curve *curve, const json_t *times)
         const double share = waiting_share(i == 0 ? learner : json_array_get(others, i - 1));
         curve->rank_waits[i] = isfinite(share) ? share : curve->rank_waits[i];
     }
-    double steps = aq_json_number_of(json_object_get(times, "actors"), "env_steps");
-    curve->actor_steps = isfinite(steps) ? steps : curve->actor_steps;
+    end_life(life, times);
+    const double steps = aq_json_number_of(json_object_get(times, "actors"), "env_steps");
+    if (isfinite(steps)) {
+        life->actor_steps = steps;
+        curve->actor_steps = life->steps_before + steps;
+    }
     for (int i = 0; i < AQ_TIME_STATES; i++) {
-        char key[32];
-        (void)snprintf(key, sizeof(key), "%s_s", states[i].key);
-        double seconds = aq_json_number_of(json_object_get(times, states[i].role), key);
+        const double seconds = time_of(times, i);
         if (isfinite(seconds)) {
-            curve->states[i] = seconds;
+            life->states[i] = seconds;
+            curve->states[i] = life->before[i] + seconds;
         }
     }
-}
-
-/* Progress and end say the same things of the run as a whole; the last of them counts. */
-static void take_totals(aq_compare_curve *curve, const json_t *line)
-{
-    curve->wall_s = aq_json_number_of(line, "wall_s");
-    curve->env_steps = aq_json_count_of(line, "env_steps");
-    curve->learner_steps = aq_json_count_of(line, "learner_steps");
-    curve->policy_versions = aq_json_count_of(line, "policy_versions");
-    curve->policy_fallbacks = aq_json_count_of(line, "policy_fallbacks");
-    curve->broadcast_bytes = aq_json_count_of(line, "broadcast_bytes");
-    curve->broadcast_bytes_fp32 = aq_json_count_of(line, "broadcast_bytes_fp32");
-    take_times(curve, json_object_get(line, "time"));
-}
-
-static void take_end(aq_compare_curve *curve, const json_t *line)
-{
-    const char *state = json_string_value(json_object_get(line, "state"));
-    char end[sizeof(curve->end)] = "";
-    if (aq_text_set(end, sizeof(end), state ? state : "") < 0) {
-        return; /* longer than any state: the line is broken */
-    }
-    memcpy(curve->end, end, sizeof(end));
-    take_totals(curve, line);
-    curve->gap = aq_json_number_of(json_object_get(line, "precision_gap"), "mean");
 }
 
 /* What progress lines have of the last second, and the curve the mean of. */
@@ -126,10 +148,38 @@ static const char *const second_keys[SECOND_FIGURES] = {"staleness", "noise_scal
 
 typedef struct curve_reader {
     aq_compare_curve *curve;
+    life_times life;
     double sums[SECOND_FIGURES];
     size_t counts[SECOND_FIGURES];
     double ranks;
 } curve_reader;
+
+/* Progress and end say the same things of the run as a whole; the last of them counts. */
+static void take_totals(curve_reader *reader, const json_t *line)
+{
+    aq_compare_curve *curve = reader->curve;
+    curve->wall_s = aq_json_number_of(line, "wall_s");
+    curve->env_steps = aq_json_count_of(line, "env_steps");
+    curve->learner_steps = aq_json_count_of(line, "learner_steps");
+    curve->policy_versions = aq_json_count_of(line, "policy_versions");
+    curve->policy_fallbacks = aq_json_count_of(line, "policy_fallbacks");
+    curve->broadcast_bytes = aq_json_count_of(line, "broadcast_bytes");
+    curve->broadcast_bytes_fp32 = aq_json_count_of(line, "broadcast_bytes_fp32");
+    take_times(curve, &reader->life, json_object_get(line, "time"));
+}
+
+static void take_end(curve_reader *reader, const json_t *line)
+{
+    aq_compare_curve *curve = reader->curve;
+    const char *state = json_string_value(json_object_get(line, "state"));
+    char end[sizeof(curve->end)] = "";
+    if (aq_text_set(end, sizeof(end), state ? state : "") < 0) {
+        return; /* longer than any state: the line is broken */
+    }
+    memcpy(curve->end, end, sizeof(end));
+    take_totals(reader, line);
+    curve->gap = aq_json_number_of(json_object_get(line, "precision_gap"), "mean");
+}
 
 /* Noise goes over decades, so its logarithm is what is added up. */
 static void take_second(curve_reader *reader, const json_t *line)
@@ -181,9 +231,9 @@ static int take_event(curve_reader *reader, const char *event, const json_t *lin
         return take_evaluation(curve, line);
     }
     if (strcmp(event, "end") == 0) {
-        take_end(curve, line);
+        take_end(reader, line);
     } else if (strcmp(event, "progress") == 0) {
-        take_totals(curve, line);
+        take_totals(reader, line);
         take_second(reader, line);
         take_members(curve, line);
         curve->end[0] = '\0'; /* it was resumed */

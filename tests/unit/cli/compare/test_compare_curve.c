@@ -98,6 +98,31 @@ TEST_IN_FOLDER(a_run_that_was_resumed_goes_back)
     assert_true(curve.wall_s == 2.5);
 }
 
+#define TIMES(actors, learner, replay)                                                             \
+    "{\"event\":\"progress\",\"wall_s\":1,\"time\":{\"actors\":{\"env_steps\":" actors             \
+    ",\"inference_s\":" actors "},\"learner\":{\"training_s\":" learner                            \
+    ",\"waiting_s\":1},\"replay\":{\"sampling_s\":" replay "}}}\n"
+
+TEST_IN_FOLDER(times_of_all_lives_are_added_up)
+{
+    read_text(state, TIMES("10", "5", "2") TIMES("20", "9", "4") TIMES("3", "1", "1")
+                         TIMES("6", "2", "2"));
+    assert_true(curve.states[AQ_TIME_LEARNER_TRAINING] == 9 + 2);
+    assert_true(curve.states[AQ_TIME_LEARNER_WAITING] == 1 + 1);
+    assert_true(curve.states[AQ_TIME_ACTOR_INFERENCE] == 20 + 6);
+    assert_true(curve.states[AQ_TIME_REPLAY_SAMPLING] == 4 + 2);
+    assert_true(curve.actor_steps == 20 + 6);
+}
+
+/* The others lived on when the learner died; and of two actors one is gone. */
+TEST_IN_FOLDER(times_of_one_life_are_counted_once)
+{
+    read_text(state, TIMES("10", "5", "2") TIMES("12", "1", "3") TIMES("7", "2", "4"));
+    assert_true(curve.states[AQ_TIME_LEARNER_TRAINING] == 5 + 2);
+    assert_true(curve.states[AQ_TIME_ACTOR_INFERENCE] == 7);
+    assert_true(curve.states[AQ_TIME_REPLAY_SAMPLING] == 4);
+}
+
 TEST_IN_FOLDER(a_file_that_is_not_there_is_said)
 {
     assert_refused(aq_compare_curve_read(cli_path(state, "none"), &curve, &refusal), AQ_E_NOT_FOUND,
