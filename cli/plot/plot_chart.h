@@ -22,7 +22,7 @@ enum {
     AQ_PLOT_BYTES_MAX = 64 << 20, /* a limit for the texts that charts are drawn into */
     AQ_PLOT_SIDE_MIN = 160,
     AQ_PLOT_SIDE_MAX = 4096,
-    AQ_PLOT_NOTES_MAX = 4,
+    AQ_PLOT_NOTES_MAX = 5,
 };
 
 /* One point of a line. A point whose x or y is not finite is a gap in the line; one whose low or

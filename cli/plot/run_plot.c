@@ -25,7 +25,8 @@ typedef struct run_curve {
 typedef struct group_curve {
     aq_plot_point points[CELLS];
     size_t count;
-    size_t ended;
+    size_t runs;  /* that it is made of */
+    size_t ended; /* of them, before the others */
 } group_curve;
 
 struct aq_run_plot {
@@ -168,14 +169,15 @@ static int make_curve(aq_run_plot *plot, size_t group, aq_error *error)
                        plot->groups.groups[group].name, AQ_BAND_RUNS_MAX);
     }
     for (size_t i = 0; i < plot->run_count; i++) {
-        if (plot->groups.group_of[i] == group) {
-            const run_curve *curve = &plot->curves[i];
+        const run_curve *curve = &plot->curves[i];
+        if (plot->groups.group_of[i] == group && curve->count > 0) {
             curves[count++] = (aq_band_curve){curve->x, curve->y, curve->count};
         }
     }
     group_curve *made = &plot->group_curves[group];
     made->count =
         aq_plot_band(curves, count, CELLS, plot->options->band, plot->options->end, made->points);
+    made->runs = count;
     made->ended = aq_plot_band_ended(curves, count, CELLS);
     return 0;
 }
@@ -226,17 +228,22 @@ static void make_notes(aq_run_plot *plot)
         [AQ_BAND_NONE] = "mean of the runs",
     };
     const aq_run_plot_options *options = plot->options;
-    size_t ended = 0;
+    size_t ended = 0, drawn = 0;
     for (size_t i = 0; i < plot->groups.count; i++) {
         ended += plot->group_curves[i].ended;
+        drawn += plot->group_curves[i].runs;
     }
     if (plot->groups.count < plot->run_count) {
         note(plot, "%s", bands[options->band]);
     }
     if (ended > 0) {
-        note(plot, "%zu of %zu runs ended before others, %s", ended, plot->run_count,
+        note(plot, "%zu of %zu runs ended before others, %s", ended, drawn,
              options->end == AQ_BAND_CUT ? "where their curves are cut"
                                          : "and are carried on with their last value");
+    }
+    if (drawn < plot->run_count) {
+        note(plot, "%zu of %zu runs have no such figure, and are left out", plot->run_count - drawn,
+             plot->run_count);
     }
     if (options->smooth > 1) {
         note(plot, "each point the mean of the last %" PRIu64, options->smooth);
@@ -305,7 +312,7 @@ aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index)
     AQ_ASSERT(index < plot->groups.count);
     return (aq_run_curve){
         .name = plot->groups.groups[index].name,
-        .run_count = plot->groups.groups[index].run_count,
+        .run_count = plot->group_curves[index].runs,
         .ended = plot->group_curves[index].ended,
         .points = plot->group_curves[index].points,
         .count = plot->group_curves[index].count,

@@ -92,8 +92,8 @@ static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
     aq_figure room;
     aq_long_text_add(out, "<h2>Trials</h2>\n");
     aq_html_table_begin(out, "The best first, at most 50; all of them are in trials.csv.");
-    aq_long_text_add(out, "<th>trial</th><th>rung</th><th>%s</th><th>cost</th>",
-                     aq_sweep_figure_name(study->spec->score));
+    aq_long_text_add(out, "<th>trial</th><th>rung</th><th>%s</th><th>%s</th>",
+                     aq_sweep_figure_name(study->spec->score), aq_sweep_cost_name(study));
     add_heads(out, study->spec);
     aq_html_table_rows(out);
     for (size_t i = 0; i < summary->known_count && i < ROWS_MAX; i++) {
@@ -103,7 +103,7 @@ static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
                          stage->rung);
         add_mean(out, aq_sweep_stage_score(study, index),
                  aq_sweep_stage_mean(study, index, study->spec->score).ci95);
-        aq_html_figure(out, aq_figure_duration(&room, summary->rows[stage->trial].cost_s));
+        aq_html_figure(out, aq_sweep_cost_text(summary, index, &room));
         add_values(out, study, index);
         aq_long_text_add(out, "</tr>\n");
     }

@@ -96,6 +96,24 @@ int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_sum
     return 0;
 }
 
+const char *aq_sweep_cost_name(const aq_sweep_study *study)
+{
+    const enum aq_sweep_figure cost = study->spec->cost;
+    return cost == AQ_SWEEP_FIGURE_COUNT ? "took" : aq_sweep_figure_name(cost);
+}
+
+const char *aq_sweep_cost_text(const aq_sweep_summary *summary, uint32_t stage, aq_figure *room)
+{
+    const aq_sweep_study *study = summary->study;
+    const enum aq_sweep_figure cost = study->spec->cost;
+    if (cost == AQ_SWEEP_FIGURE_COUNT) {
+        return aq_figure_duration(room, summary->rows[study->stages[stage].trial].cost_s);
+    }
+    const double figure = aq_sweep_stage_figure(study, stage, cost);
+    return cost == AQ_SWEEP_WALL || cost == AQ_SWEEP_CPU ? aq_figure_duration(room, figure)
+                                                         : aq_figure_count(room, figure);
+}
+
 void aq_sweep_summary_fini(aq_sweep_summary *summary)
 {
     aq_free(summary->rows);

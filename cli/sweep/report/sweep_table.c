@@ -45,8 +45,11 @@ static void print_settings(const aq_sweep_study *study, uint32_t stage, char *ou
 static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
 {
     aq_table_column columns[OWN_COLUMNS + AQ_SWEEP_DIMS_MAX + 1] = {
-        {"trial", AQ_TABLE_RIGHT}, {"rung", AQ_TABLE_RIGHT}, {"score", AQ_TABLE_RIGHT},
-        {"+-", AQ_TABLE_RIGHT},    {"cost", AQ_TABLE_RIGHT},
+        {"trial", AQ_TABLE_RIGHT},
+        {"rung", AQ_TABLE_RIGHT},
+        {"score", AQ_TABLE_RIGHT},
+        {"+-", AQ_TABLE_RIGHT},
+        {aq_sweep_cost_name(summary->study), AQ_TABLE_RIGHT},
     };
     const aq_sweep_study *study = summary->study;
     const aq_sweep_space *space = &study->spec->space;
@@ -68,7 +71,7 @@ static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
         aq_text_table_cell(
             &table, "%s",
             aq_figure_return(&spread, aq_sweep_stage_mean(study, stage, study->spec->score).ci95));
-        aq_text_table_cell(&table, "%s", aq_figure_duration(&cost, row->cost_s));
+        aq_text_table_cell(&table, "%s", aq_sweep_cost_text(summary, stage, &cost));
         for (size_t j = 0; j < space->count; j++) {
             aq_text_table_cell(&table, "%s", study->stages[stage].point.values[j]);
         }

@@ -254,6 +254,21 @@ TEST_IN_FOLDER(a_picture_says_what_became_of_runs_that_ended)
     aq_run_plot_destroy(plot);
 }
 
+/* It diverged before its first evaluation. */
+TEST_IN_FOLDER(a_run_without_points_is_not_counted_as_drawn)
+{
+    const aq_run_plot_options options = {.y = "return", .band = AQ_BAND_MINMAX};
+    aq_run_plot *plot = NULL;
+    write_run(state, "a", "seed: 1\n", returns_low);
+    write_run(state, "b", "seed: 2\n", "");
+    const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b")};
+    assert_int_equal(aq_run_plot_create(runs, 2, &options, &plot, NULL), 0);
+    assert_int_equal(aq_run_plot_curve(plot, 0).run_count, 1);
+    assert_string_equal(aq_run_plot_note(plot, 1),
+                        "1 of 2 runs have no such figure, and are left out");
+    aq_run_plot_destroy(plot);
+}
+
 static char skipped[256];
 
 static void keep_skipped(const char *words)
