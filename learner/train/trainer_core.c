@@ -31,6 +31,8 @@ struct aq_trainer_core {
     aq_audit_counts audit; /* in all */
     double changed;        /* of the newest version */
     aq_measured_obs measured;
+    uint64_t first_version;            /* of this process, where there was one before; else 0 */
+    uint64_t last_before;              /* of those before it, as far as rows tell; 0: none */
     float *gradient;                   /* that is followed; NULL: groups are of rows */
     uint64_t damped, dropped, refused; /* gradients, in all */
 };
@@ -119,16 +121,42 @@ size_t aq_staleness_bin(uint64_t behind)
 }
 
 /* Those of a policy; rows that were acted at random, and what follows a sequence, have none. */
+/* A learner that goes on skips numbers of versions, which nobody was ever behind. */
+static void note_versions(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
+{
+    if (core->first_version == 0 && core->config.first_step > 0) {
+        core->first_version = newest_version;
+    }
+    for (size_t i = 0; core->first_version > 0 && i < (size_t)group->rows * group->steps; i++) {
+        const uint64_t version = group->version[i];
+        if (version < core->first_version && version > core->last_before) {
+            core->last_before = version;
+        }
+    }
+}
+
+/* How many versions came after this one. */
+static uint64_t behind(const aq_trainer_core *core, uint64_t version, uint64_t newest_version)
+{
+    if (newest_version <= version) {
+        return 0;
+    }
+    return version < core->first_version && version <= core->last_before
+               ? newest_version - core->first_version + 1 + core->last_before - version
+               : newest_version - version;
+}
+
 static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
     size_t steps = (size_t)group->rows * group->steps;
+    note_versions(core, group, newest_version);
     for (size_t i = 0; i < steps; i++) {
         uint64_t version = group->version[i];
         if (version > 0) {
-            uint64_t behind = newest_version > version ? newest_version - version : 0;
-            core->sums.behind_sum += (double)behind;
+            const uint64_t versions = behind(core, version, newest_version);
+            core->sums.behind_sum += (double)versions;
             core->sums.version_rows++;
-            core->sums.staleness[aq_staleness_bin(behind)]++;
+            core->sums.staleness[aq_staleness_bin(versions)]++;
         }
     }
 }
@@ -319,12 +347,11 @@ static bool follow(aq_trainer_core *core, const aq_batch *row, uint64_t newest_v
         core->dropped++;
         return false;
     }
-    const uint64_t version = row->version[0];
-    const uint64_t behind = newest_version > version ? newest_version - version : 0;
-    const bool is_damped = core->config.gradients.is_damped && behind > 0;
     count_versions(core, row, newest_version);
+    const uint64_t versions = behind(core, row->version[0], newest_version);
+    const bool is_damped = core->config.gradients.is_damped && versions > 0;
     core->damped += is_damped;
-    follow_schedules(core, is_damped ? 1.0 / (1.0 + (double)behind) : 1.0);
+    follow_schedules(core, is_damped ? 1.0 / (1.0 + (double)versions) : 1.0);
     take_told(row, ret_report);
     *ret_rc = row->reward[0] == AQ_GRADIENT_GOOD
                   ? aq_agent_follow(core->agent, core->gradient, ret_report)

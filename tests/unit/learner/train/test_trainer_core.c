@@ -245,6 +245,25 @@ TEST_IN(core_desk, desk, rows_are_counted_by_how_old_they_are)
     assert_int_equal(aq_staleness_bin(UINT64_MAX), AQ_STALENESS_BINS - 1);
 }
 
+/* It begins with version 1025, and the process before ended with 5: rows of 3 are behind 4 and 5,
+ * and this one's. */
+TEST_IN(core_desk, desk, versions_that_were_skipped_make_no_row_older)
+{
+    create_core(desk, 1000, BATCH_ROWS);
+    aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS);
+    for (uint32_t i = 0; i < BATCH_ROWS; i++) {
+        group->version[i] = i == 0 ? 5 : 3;
+    }
+    aq_trainer_core_train(desk->core, group, 1025);
+    aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
+    assert_true(sums.behind_sum == 1 + (BATCH_ROWS - 1) * 3);
+    group->version[0] = 1026;
+    aq_trainer_core_train(desk->core, group, 1027);
+    sums = aq_trainer_core_take_sums(desk->core);
+    assert_true(sums.behind_sum == 1 + (BATCH_ROWS - 1) * 5);
+    aq_batch_destroy(group);
+}
+
 /* The parts of a group of sequences begin where their own rows do. */
 TEST_IN(core_desk, desk, batches_of_sequences_are_cut_at_whole_sequences)
 {
