@@ -246,7 +246,8 @@ static void announce(const void *params, void *state, const void *action)
            w->action_bytes);
 }
 
-/* Has the step done, in its batch or alone: a batch does one, and who repeats an action takes more. */
+/* Has the step done, in its batch or alone: a batch does one, and who repeats an action takes
+ * more. */
 static bool work_step(const python_params *p, python_state *s, const void *action)
 {
     aq_python_worker *w = p->worker;

@@ -25,9 +25,9 @@ int aq_measured_obs_init(aq_measured_obs *obs, const aq_net_spec *spec,
                          uint32_t rows_max) AQ_MUST_USE;
 void aq_measured_obs_fini(aq_measured_obs *obs);
 
-/* `ret_rows` of them, (rows, inputs), the first few from all over; NULL and 0 where nothing can be measured. Of n-step items
- * these are the batch's own, which may be more. Valid as long as the batch, and until the next
- * call. */
+/* `ret_rows` of them, (rows, inputs), the first few from all over; NULL and 0 where nothing can be
+ * measured. Of n-step items these are the batch's own, which may be more. Valid as long as the
+ * batch, and until the next call. */
 const float *aq_measured_obs_of(const aq_measured_obs *obs, const aq_batch *batch,
                                 size_t *ret_rows);
 

@@ -70,8 +70,8 @@ void aq_replay_shelf_ask(aq_replay_shelf *shelf, uint64_t steps, uint32_t versio
 uint32_t aq_replay_shelf_rows(const aq_replay_shelf *shelf, uint32_t steps, uint32_t rows_max);
 
 /* Ends the restoring of a table: its limiter goes on from the counts of earlier lives
- * (aq_replay_limiter_restore). Where less than the minimum size is left, nobody samples before it is
- * there again. */
+ * (aq_replay_limiter_restore). Where less than the minimum size is left, nobody samples before it
+ * is there again. */
 void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t sampled,
                              bool known);
 

@@ -45,8 +45,8 @@ void aq_sweep_summary_fini(aq_sweep_summary *summary);
 aq_mean_ci aq_sweep_stage_mean(const aq_sweep_study *study, uint32_t stage,
                                enum aq_sweep_figure figure);
 
-/* What a table says of a stage's cost: the one that trials are ranked by, of a run, or else what its
- * trial took, by the clock, in all. Its name is static storage. */
+/* What a table says of a stage's cost: the one that trials are ranked by, of a run, or else what
+ * its trial took, by the clock, in all. Its name is static storage. */
 const char *aq_sweep_cost_name(const aq_sweep_study *study);
 const char *aq_sweep_cost_text(const aq_sweep_summary *summary, uint32_t stage, aq_figure *room);
 

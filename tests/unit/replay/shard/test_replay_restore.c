@@ -67,8 +67,8 @@ TEST_IN(durable_kit, kit, marks_and_counts_survive_the_dropping_of_segments)
     assert_int_equal(durable_kit_send(kit, 7, 1, 8), AQ_REPLAY_DUPLICATE);
 }
 
-/* The head of a segment knows as many senders as there may be; the live core forgets some behind it,
- * who are silent for long, and others take their places. */
+/* The head of a segment knows as many senders as there may be; the live core forgets some behind
+ * it, who are silent for long, and others take their places. */
 TEST_IN(durable_kit, kit, more_senders_than_there_is_room_for_come_back_one_after_the_other)
 {
     enum { KNOWN = AQ_ROSTER_ACTORS_MAX - 50, NEW = 100 };
