@@ -73,6 +73,7 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_Q, "tabular-q"},
         {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_AUTO, "tabular-q"},
         {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_DQN, "taxi-dqn"},
+        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_C51, "taxi-c51"},
         {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_PPO, "tabular-ppo"},
         {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_QR_DQN, "tabular-qr_dqn"},
         {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_PPO, "any-ppo"},
