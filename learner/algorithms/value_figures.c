@@ -32,14 +32,22 @@ void aq_value_figures_merge(aq_value_figures *figures, const aq_value_figures *o
         is_first || other->greatest > figures->greatest ? other->greatest : figures->greatest;
 }
 
+void aq_value_figures_untold(double *metrics)
+{
+    for (int i = 0; i < AQ_VALUE_METRICS; i++) {
+        metrics[i] = NAN;
+    }
+}
+
 void aq_value_figures_tell(const aq_value_figures *figures, double *metrics)
 {
     const double mean = figures->error / figures->rows;
     metrics[AQ_VALUE_MEAN] = figures->value / figures->rows;
-    metrics[AQ_VALUE_LEAST] = figures->least;
-    metrics[AQ_VALUE_GREATEST] = figures->greatest;
+    metrics[AQ_VALUE_LEAST] = figures->rows > 0 ? figures->least : (double)NAN;
+    metrics[AQ_VALUE_GREATEST] = figures->rows > 0 ? figures->greatest : (double)NAN;
     metrics[AQ_VALUE_ERROR_SPREAD] =
-        sqrt(fmax(0, figures->error_squares / figures->rows - mean * mean));
+        figures->rows > 0 ? sqrt(fmax(0, figures->error_squares / figures->rows - mean * mean))
+                          : (double)NAN;
 }
 
 void aq_value_figures_tell_mass(const aq_value_figures *figures, double *metrics)

@@ -94,7 +94,11 @@ enum { AQ_MASS_BELOW, AQ_MASS_ABOVE, AQ_MASS_METRICS };
                               "learner.value_max and counts as there, over the "                   \
                               "last second."}
 
-/* Into the places of AQ_VALUE_MEAN, AQ_VALUE_LEAST, AQ_VALUE_GREATEST and AQ_VALUE_ERROR_SPREAD. */
+/* Nothing was learned from: all AQ_VALUE_METRICS are NaN, and count for no mean. */
+void aq_value_figures_untold(double *metrics);
+
+/* Into the places of AQ_VALUE_MEAN, AQ_VALUE_LEAST, AQ_VALUE_GREATEST and AQ_VALUE_ERROR_SPREAD. Of
+ * no row, NaN. */
 void aq_value_figures_tell(const aq_value_figures *figures, double *metrics);
 
 /* Into AQ_MASS_METRICS places. */

@@ -284,6 +284,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report
     const uint64_t rank = aq_gradient_exchange_rank(self->base.exchange);
     AQ_ASSERT(aq_batch_has_sequences(rows) && rows->steps <= self->sequence_steps);
     *ret_report = (aq_update_report){.steps = 0};
+    aq_value_figures_untold(ret_report->metrics);
     self->sums = (pqn_sums){0};
     aq_rng_init(&self->rng, self->seed, BATCH_STREAM ^ self->updates ^ rank << RANK_SHIFT);
     int rc = agree_on_group(self, take_rows(self, rows));

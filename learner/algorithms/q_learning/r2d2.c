@@ -316,6 +316,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
     AQ_ASSERT(aq_batch_has_sequences(batch) && batch->steps <= self->sequence_steps);
     AQ_ASSERT(batch->rows <= self->rows_max);
     *ret_report = (aq_update_report){.steps = 0};
+    aq_value_figures_untold(ret_report->metrics);
     take_rows(self, batch);
     double all = self->steps;
     int rc = aq_gradient_exchange_sum(self->base.exchange, &all, 1);

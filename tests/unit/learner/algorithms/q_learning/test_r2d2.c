@@ -133,7 +133,11 @@ TEST_IN(stand, s, a_sequence_that_ends_while_it_is_burned_in_teaches_nothing)
         s->batch->length[row] = 1;
         s->batch->priority[row] = 1;
     }
-    assert_int_equal(agent_train(s->agent, s->batch).steps, 0);
+    const aq_update_report untold = agent_train(s->agent, s->batch);
+    assert_int_equal(untold.steps, 0);
+    for (int i = 0; i < AQ_VALUE_METRICS; i++) {
+        assert_true(isnan(untold.metrics[i]));
+    }
     assert_float_equal(s->batch->priority[3], 0, 0);
     agent_assert_as(s->agent, &before);
     s->batch->length[3] = 2;
