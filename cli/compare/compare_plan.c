@@ -60,6 +60,12 @@ int aq_compare_plan_check(const aq_compare_plan *plan, const aq_schema *schema, 
 {
     const bool needs_all = plan->request.subject == AQ_COMPARE_PRECISIONS;
     int rc = 0;
+    if (plan->config.limits.env_steps == 0 && plan->config.limits.learner_steps == 0 &&
+        plan->config.limits.wall_s <= 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "no limit ends the runs, and being solved does not, as their curves are "
+                       "compared; --set limits.env_steps=100000 is one");
+    }
     for (size_t i = 0; i < plan->arm_count; i++) {
         rc = check_arm(plan, i, schema, error);
         if ((rc != 0) == needs_all) {

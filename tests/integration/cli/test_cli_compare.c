@@ -64,7 +64,7 @@ TEST_WITH(two_precisions_are_compared, setup, cli_fixture_teardown)
 TEST_WITH(modes_are_compared, setup, cli_fixture_teardown)
 {
     program_run("compare", "gym:CartPole-v1", "--modes=experience,sync", "--parallel=2",
-                "--seeds=1", "--preset=none", "--set", program_short_run(6000), "--threshold=20",
+                "--seeds=1", "--preset=none", "--set=limits.env_steps=6000", "--threshold=20",
                 "--output", folder, "-q", "--json", NULL);
     program_assert_success();
     json_t *json = program_json();
@@ -133,6 +133,8 @@ TEST_WITH(mistakes_are_said_before_anything_is_trained, setup, cli_fixture_teard
                     "int8", "--output", folder, NULL);
     program_refuses("are for --modes", "compare", "gym:CartPole-v1", "--scaling", "1", "--output",
                     folder, NULL);
+    program_refuses("no limit ends the runs", "compare", "gym:CartPole-v1", "--set",
+                    "limits.env_steps=0", "--output", folder, NULL);
     program_refuses("is no number", "compare", "gym:CartPole-v1", "--threshold", "high", "--output",
                     folder, NULL);
     program_refuses("dqn needs", "compare", "gym:Pendulum-v1", "--set", "learner.algorithm=dqn",
