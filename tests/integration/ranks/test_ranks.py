@@ -128,7 +128,7 @@ class TestRanks(RankRun):
         if whole:
             self.assertGreaterEqual(result["return_mean"], least)
         else:
-            self.assertGreaterEqual(result["env_steps"], 10000)
+            self.assertTrue(result["solved"] or result["env_steps"] >= 10000, result)
 
     def test_an_on_policy_algorithm_learns(self):
         self.learns("gym:CartPole-v1", "ppo", 400)
