@@ -34,13 +34,13 @@ host=$(hostname -s)
 export SLURM_CONF=$work/slurm.conf ACTORQ_PORT=25550
 
 # The controller is the last to go: a job tells it that it has ended until it has heard so, and the
-# node waits for its jobs.
+# node waits for its jobs. One that had time to queue itself again is cancelled again.
 end() {
     local i
     scancel --full --signal=KILL --user=root 2>/dev/null || true
-    scancel --user=root 2>/dev/null || true
     for ((i = 0; i < 60 * ${CHECK_PATIENCE:-1}; i++)); do
         [ -n "$(squeue --noheader 2>/dev/null)" ] || break
+        scancel --user=root 2>/dev/null || true
         sleep 1
     done
     for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
