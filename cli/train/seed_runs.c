@@ -220,17 +220,18 @@ static int sum_up_point(const seed_runs *all, const char *point, aq_error *error
                       aq_json_text(folder));
         return aq_print_json(json, all->json, error);
     }
-    aq_figure figure, deviation, interval;
-    if (mean.count > 0) {
-        (void)printf("\n%s%s%zu of %zu solved; return %s", point, point[0] != '\0' ? ": " : "",
-                     solved, ended, aq_figure_return(&figure, mean.mean));
+    if (mean.count == 0) {
+        return 0;
     }
+    aq_figure figure, deviation, interval;
+    (void)printf("\n%s%s%zu of %zu solved; return %s", point, point[0] != '\0' ? ": " : "", solved,
+                 ended, aq_figure_return(&figure, mean.mean));
     if (mean.count > 1) {
         (void)printf(", standard deviation over the runs %s, 95 %% interval of the mean +- %s",
                      aq_figure_return(&deviation, mean.std),
                      aq_figure_return(&interval, mean.ci95));
     }
-    (void)printf("%s", mean.count > 0 ? "\n" : "");
+    (void)printf("\n");
     return 0;
 }
 

@@ -238,14 +238,17 @@ static bool is_ambiguous(const module_list *modules, size_t i)
 static int activate(const module_list *modules, size_t i, uint32_t activation, aq_foreign_net *net,
                     aq_error *error)
 {
-    if (i + 1 < modules->count && is_ambiguous(modules, i)) {
+    if (i + 1 == modules->count) {
+        return 0;
+    }
+    if (is_ambiguous(modules, i)) {
         return aq_fail(
             error, AQ_E_UNSUPPORTED,
             "something stands before and behind %s, a norm: numbers do not tell which is "
             "the activation",
             modules->weights[i]->name);
     }
-    if (i + 1 == modules->count || !is_activated(modules, i)) {
+    if (!is_activated(modules, i)) {
         return 0;
     }
     if (activation == 0) {

@@ -120,7 +120,6 @@ size_t aq_staleness_bin(uint64_t behind)
     return bin;
 }
 
-/* Those of a policy; rows that were acted at random, and what follows a sequence, have none. */
 /* A learner that goes on skips numbers of versions, which nobody was ever behind. */
 static void note_versions(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
@@ -146,6 +145,7 @@ static uint64_t behind(const aq_trainer_core *core, uint64_t version, uint64_t n
                : newest_version - version;
 }
 
+/* Those of a policy; rows that were acted at random, and what follows a sequence, have none. */
 static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
     size_t steps = (size_t)group->rows * group->steps;

@@ -127,8 +127,8 @@ def train(task=None, *, run=None, settings=None, **options):
     """
     for name in ("seeds", "grid", "jobs", "print_config"):
         if options.get(name):
-            raise ValueError(f"train starts one run, and {name} is for more of them, or for none: "
-                             "call it once for each, or see actorq.Sweep")
+            raise ValueError(f"train starts one run, and {name} is for several or for none: "
+                             "call it once for each run")
     if run is None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         name = "".join(c if c.isalnum() or c in "-." else "-" for c in (task or "run").lower())

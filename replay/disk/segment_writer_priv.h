@@ -27,7 +27,7 @@ enum aq_writer_aside { AQ_WRITER_DELETING, AQ_WRITER_SNAPSHOT, AQ_WRITER_ASIDES 
 typedef struct aq_writer_snapshot {
     aq_lease *bytes; /* NULL: none */
     uint64_t after;  /* is durable: then it may be written */
-    uint64_t handed; /* the how-manieth it is of those that were handed over */
+    uint64_t handed; /* its number, among those that were handed over */
 } aq_writer_snapshot;
 
 struct aq_segment_writer {

@@ -371,7 +371,8 @@ static uint64_t load_portion(aq_replay_table *table, const portion_head *head, c
 /* The items that no snapshot speaks of are new ones, which have the greatest priority. */
 static void weigh_new(aq_replay_table *table, uint64_t ordinal)
 {
-    for (; kind_of(table) != 0 && ordinal < table->ring.end; ordinal++) {
+    const bool weighs = (kind_of(table) & (KIND_PRIORITIES | KIND_MASSES)) != 0;
+    for (; weighs && ordinal < table->ring.end; ordinal++) {
         const aq_chunk_slot *slot = aq_chunk_ring_slot(&table->ring, ordinal);
         const uint32_t items = slot->view != NULL ? aq_chunk_ring_items(&table->ring, ordinal) : 0;
         for (uint32_t i = 0; i < items; i++) {

@@ -148,7 +148,8 @@ uint32_t aq_replay_shelf_rows(const aq_replay_shelf *shelf, uint32_t steps, uint
 }
 
 /* Whether more was counted than there is, and that is too little to learn from: files are gone, or
- * what is in them does not fit any more. Who gives items away is not meant to keep them. */
+ * what is in them does not fit any more. Tables whose items leave by being sampled hold little
+ * anyway. */
 static bool has_lost_its_minimum(const aq_replay_shelf *shelf)
 {
     const aq_table_spec *spec = aq_replay_table_spec(shelf->table);

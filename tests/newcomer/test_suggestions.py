@@ -11,7 +11,7 @@ import re
 import subprocess
 import time
 
-from newcomer import DIVERGING, ACTORQ, SHORT, SOURCE, Newcomer, main
+from newcomer import ACTORQ, DIVERGING, SHORT, SOURCE, Newcomer, main
 
 
 DIFFERS = re.compile(r"  (format|qat_bits|(env|learner)_steps|wall_s): ")
