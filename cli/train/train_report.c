@@ -205,16 +205,11 @@ static double fallback_share(const aq_train_report *report)
 
 size_t aq_train_report_reached(const aq_train_report *report, aq_run_limit limits[AQ_RUN_LIMITS])
 {
-    const aq_run_config *config = report->config;
-    const aq_run_limit all[AQ_RUN_LIMITS] = {
-        {"limits.env_steps", (double)config->limits.env_steps, (double)report->env_steps},
-        {"limits.learner_steps", (double)config->limits.learner_steps,
-         (double)report->learner_steps},
-        {"limits.wall_s", config->limits.wall_s, report->run_s},
-    };
+    aq_run_limit all[AQ_RUN_LIMITS];
     size_t count = 0;
+    aq_run_limits_of(report->config, report->env_steps, report->learner_steps, report->run_s, all);
     for (size_t i = 0; i < AQ_RUN_LIMITS; i++) {
-        if (all[i].limit > 0 && all[i].done >= all[i].limit) { /* 0: there is none */
+        if (all[i].limit > 0 && all[i].done >= all[i].limit) {
             limits[count++] = all[i];
         }
     }

@@ -14,15 +14,8 @@
 #include "cli/train/run_reasons.h"
 #include "cli/train/train_session.h"
 #include "common/base/error.h"
+#include "common/config/run_limits.h"
 #include "common/config/run_names.h"
-
-/* A limit of the run, and how much of it was used. */
-typedef struct aq_run_limit {
-    const char *key; /* "limits.env_steps" */
-    double limit, done;
-} aq_run_limit;
-
-enum { AQ_RUN_LIMITS = 3 };
 
 typedef struct aq_train_report {
     const aq_run_config *config; /* lent */

@@ -214,10 +214,12 @@ static int check_state(const aq_run_config *config, aq_error *error)
                        config->learner.torso, aq_algorithm_names[config->learner.algorithm],
                        others);
     }
-    if (config->actor.gradients) {
+    if (config->actor.gradients || config->actor.random_first) { /* without a policy, no state */
+        const char *key = config->actor.gradients ? "actor.gradients" : "actor.random_first";
         return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "actor.gradients is not for policies that keep a state (gru, in "
-                       "learner.torso); actor.gradients=false works");
+                       "%s is not for policies that keep a state (gru, in learner.torso); "
+                       "%s=false works",
+                       key, key);
     }
     return 0;
 }

@@ -9,19 +9,33 @@
 
 #define HALF_LOG_TWO_PI 0.91893853320467274178
 
-static aq_gaussian gaussian_of(double mean, double log_deviation)
+static int beyond(double log_deviation)
 {
-    const bool is_low = !(log_deviation >= AQ_LOG_DEVIATION_MIN);
-    const bool is_high = log_deviation > AQ_LOG_DEVIATION_MAX;
+    return !(log_deviation >= AQ_LOG_DEVIATION_MIN) ? -1 : log_deviation > AQ_LOG_DEVIATION_MAX;
+}
+
+static aq_gaussian gaussian_of(double mean, double log_deviation, int beyond_by)
+{
     aq_gaussian made = {
         .mean = mean,
-        .log_deviation = is_low    ? AQ_LOG_DEVIATION_MIN
-                         : is_high ? AQ_LOG_DEVIATION_MAX
-                                   : log_deviation,
-        .is_free = is_low || is_high ? 0.0 : 1.0,
+        .log_deviation = beyond_by < 0   ? AQ_LOG_DEVIATION_MIN
+                         : beyond_by > 0 ? AQ_LOG_DEVIATION_MAX
+                                         : log_deviation,
+        .beyond = beyond_by,
     };
     made.deviation = aq_exact_exp(made.log_deviation);
     return made;
+}
+
+static double leading_back(int beyond_by, double slope)
+{
+    const bool leads_on = beyond_by < 0 ? slope > 0.0 : beyond_by > 0 && slope < 0.0;
+    return leads_on ? 0.0 : slope;
+}
+
+double aq_log_deviation_slope(double log_deviation, double slope)
+{
+    return leading_back(beyond(log_deviation), slope);
 }
 
 static double log_density_of(const aq_gaussian *of, double at)
@@ -45,7 +59,7 @@ static double kl_of(const aq_gaussian *from, const aq_gaussian *to)
 static aq_gaussian_slope log_density_slope_of(const aq_gaussian *of, double at)
 {
     const double z = (at - of->mean) / of->deviation;
-    return (aq_gaussian_slope){z / of->deviation, of->is_free * (z * z - 1.0)};
+    return (aq_gaussian_slope){z / of->deviation, z * z - 1.0};
 }
 
 static aq_gaussian_slope kl_slope_of(const aq_gaussian *from, const aq_gaussian *to)
@@ -53,7 +67,7 @@ static aq_gaussian_slope kl_slope_of(const aq_gaussian *from, const aq_gaussian 
     const double ratio = from->deviation / to->deviation;
     const double apart = (to->mean - from->mean) / to->deviation;
     return (aq_gaussian_slope){apart / to->deviation,
-                               to->is_free * (1.0 - ratio * ratio - apart * apart)};
+                               to->beyond == 0 ? 1.0 - ratio * ratio - apart * apart : 0.0};
 }
 
 /* ---- for heads ------------------------------------------------------------------------------ */
@@ -71,8 +85,10 @@ static double mean_of(const aq_head_terms *terms, const float *outputs, uint32_t
 
 aq_gaussian aq_gaussian_element(const aq_head_terms *terms, const float *outputs, uint32_t i)
 {
-    return gaussian_of(mean_of(terms, outputs, i),
-                       rule_of(terms)->log_deviation(terms, outputs, i));
+    const aq_gaussian_rule *rule = rule_of(terms);
+    const double log_deviation = rule->log_deviation(terms, outputs, i);
+    return gaussian_of(mean_of(terms, outputs, i), log_deviation,
+                       rule->has_any_deviation ? 0 : beyond(log_deviation));
 }
 
 /* The action's element, of what was drawn for it. */
@@ -154,7 +170,7 @@ double aq_gaussian_head_slopes(const aq_head_terms *terms, const float *outputs,
         const aq_gaussian_slope by = {
             .mean = times * log_density.mean,
             .log_deviation =
-                times * log_density.log_deviation + (double)scales.entropy * of.is_free,
+                leading_back(of.beyond, times * log_density.log_deviation + (double)scales.entropy),
         };
         rule->add(terms, outputs, i, &by, 1.0f, slope);
         entropy += entropy_of(&of);
@@ -202,25 +218,26 @@ const char aq_gaussian_text[] =
     "                                 (uint64_t)words[3] << 32 | words[2]);\n"
     "}\n"
     "\n"
-    "/* Log-deviations are held between -5 and 2. */\n"
-    "static double @_held(double log_deviation)\n"
-    "{\n"
-    "    return !(log_deviation >= -5.0) ? -5.0 : log_deviation > 2.0 ? 2.0 : log_deviation;\n"
-    "}\n"
-    "\n"
     "@_APART\n"
     "static double @_log_density(double mean, double log_deviation, float drawn)\n"
     "{\n"
-    "    const double held = @_held(log_deviation);\n"
-    "    const double z = ((double)drawn - mean) / @_exact_exp(held);\n"
-    "    return -0.5 * z * z - held - 0.91893853320467274178;\n"
+    "    const double z = ((double)drawn - mean) / @_exact_exp(log_deviation);\n"
+    "    return -0.5 * z * z - log_deviation - 0.91893853320467274178;\n"
     "}\n";
 
 const char aq_gaussian_drawn_text[] =
     "\n"
+    "/* Log-deviations are held between -5 and 2. */\n"
+    "static double @_held(float log_deviation)\n"
+    "{\n"
+    "    return !(log_deviation >= -5.0f)  ? -5.0\n"
+    "           : log_deviation > 2.0f ? 2.0\n"
+    "                                  : (double)log_deviation;\n"
+    "}\n"
+    "\n"
     "@_APART\n"
     "static float @_drawn(double mean, double log_deviation, float noise)\n"
     "{\n"
-    "    return (float)(mean + @_exact_exp(@_held(log_deviation)) * (double)noise);\n"
+    "    return (float)(mean + @_exact_exp(log_deviation) * (double)noise);\n"
     "}\n";
 /* clang-format on */

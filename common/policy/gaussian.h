@@ -1,7 +1,7 @@
 /*
  * Gaussian: one number of a normal distribution, and what heads that draw actions of such numbers
- * have in common. Deviations are given by their logarithms, and
- * held between bounds, beyond which they have no gradient.
+ * have in common. Deviations are given by their logarithms, and held between bounds. Beyond these
+ * only the slope that leads back counts: what has come there would otherwise stay, or go on.
  *
  * The same bits everywhere. No state; any thread.
  */
@@ -20,13 +20,16 @@ typedef struct aq_gaussian {
     double mean;
     double log_deviation; /* held */
     double deviation;
-    double is_free; /* 1, or 0 where it was held: the factor of its gradients */
+    int beyond; /* -1 or 1 where it was held, by which bound; else 0 */
 } aq_gaussian;
 
 /* What a gradient is, by mean and by logarithm of the deviation. */
 typedef struct aq_gaussian_slope {
     double mean, log_deviation;
 } aq_gaussian_slope;
+
+/* `slope`, along which a learner goes down, or 0 where it leads further out of the bounds. */
+double aq_log_deviation_slope(double log_deviation, double slope);
 
 /* ---- for heads ------------------------------------------------------------------------------ */
 
@@ -35,6 +38,7 @@ typedef struct aq_gaussian_rule {
     /* Of an action's element, from a row of outputs. Without a function, means are outputs. */
     double (*mean)(const aq_head_terms *terms, const float *outputs, uint32_t i);
     double (*log_deviation)(const aq_head_terms *terms, const float *outputs, uint32_t i);
+    bool has_any_deviation; /* it is not held: what is drawn isn't either */
 
     /* What noise makes of the mean. NULL: noise[i] times the deviation is added. */
     double (*drawn)(const aq_head_terms *terms, const float *outputs, const float *noise,
@@ -83,7 +87,8 @@ aq_head_cost aq_gaussian_head_cost(const aq_head_terms *terms, const float *exac
                                    const float *outputs);
 
 /* Parts of their aq_head_code. The helpers: @_normal, @_log_density(mean, log_deviation, drawn),
- * and for those whose outputs are means, @_drawn(mean, log_deviation, noise). */
+ * and for those whose outputs are means, @_held(log_deviation) and
+ * @_drawn(mean, log_deviation, noise). */
 extern const char aq_gaussian_draw_prototype[], aq_gaussian_text[], aq_gaussian_drawn_text[];
 
 /* What all of them have in common of their drawing. */

@@ -107,7 +107,8 @@ typedef struct aq_head_drawing {
                  const float *to_outputs);
 
     /* Returns the entropy, and adds the gradients of log_prob and of entropy: at once, as what they
-     * share is most of the work. */
+     * share is most of the work. The learner goes down their sum, so where a parameter is held at a
+     * bound only what goes back is added. */
     double (*slopes)(const aq_head_terms *terms, const float *outputs, const aq_head_draw *draw,
                      aq_head_scales scales, const aq_head_slope *slope);
 

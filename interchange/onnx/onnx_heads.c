@@ -122,16 +122,20 @@ static void put_tanh_box(const head_view *view)
 static void put_distribution(const head_view *view, const char *mean, const char *log_deviation)
 {
     aq_onnx_graph *graph = view->graph;
-    aq_onnx_scope(graph, "distribution");
-    const char *least = aq_onnx_scalar(graph, "least", (float)AQ_LOG_DEVIATION_MIN);
-    const char *most = aq_onnx_scalar(graph, "most", (float)AQ_LOG_DEVIATION_MAX);
-    aq_onnx_scope(graph, "%s", "");
     (void)aq_onnx_node(graph, "Identity", "mean", AQ_ONNX_OF(mean));
-    (void)aq_onnx_node(graph, "Clip", "log_deviation", AQ_ONNX_OF(log_deviation, least, most));
+    (void)aq_onnx_node(graph, "Identity", "log_deviation", AQ_ONNX_OF(log_deviation));
     end(view, "mean", "mean of each element, spread between its bounds as from -1 to 1",
         view->elements);
     end(view, "log_deviation", "logarithm of each element's standard deviation there",
         view->elements);
+}
+
+/* Held between their bounds, as those of every head but gSDE are. */
+static const char *put_held(const head_view *view, const char *log_deviation)
+{
+    const char *least = aq_onnx_scalar(view->graph, "least", (float)AQ_LOG_DEVIATION_MIN);
+    const char *most = aq_onnx_scalar(view->graph, "most", (float)AQ_LOG_DEVIATION_MAX);
+    return aq_onnx_node(view->graph, "Clip", "held", AQ_ONNX_OF(log_deviation, least, most));
 }
 
 static void put_gaussian(const head_view *view)
@@ -142,7 +146,7 @@ static void put_gaussian(const head_view *view)
         aq_onnx_floats(graph, "log_deviations", view->snapshot->arrays, view->elements);
     const char *shape = aq_onnx_node(graph, "Shape", "outputs_shape", AQ_ONNX_OF(view->outputs));
     const char *rows = aq_onnx_node(graph, "Expand", "log_deviation_rows", AQ_ONNX_OF(row, shape));
-    put_distribution(view, view->outputs, rows);
+    put_distribution(view, view->outputs, put_held(view, rows));
 }
 
 static void put_squashed(const head_view *view)
@@ -153,7 +157,7 @@ static void put_squashed(const head_view *view)
         aq_onnx_part(view->graph, "log_deviations", view->outputs, half, 2 * half);
     const char *squashed = aq_onnx_node(view->graph, "Tanh", "squashed", AQ_ONNX_OF(mean));
     put_spread(view, squashed);
-    put_distribution(view, mean, log_deviation);
+    put_distribution(view, mean, put_held(view, log_deviation));
 }
 
 /* (elements, features) of an array, turned for a MatMul behind the features, and squared or not. */

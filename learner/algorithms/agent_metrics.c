@@ -8,13 +8,14 @@ const aq_metric aq_agent_metric_rows[AQ_AGENT_METRICS] = {
                               .title = "size of rewards",
                               .unit = "",
                               .meaning = "Mean size of what the rows trained on were rewarded "
-                                         "with, over learner.n_step steps each, in the last "
+                                         "with, over as many steps as they span, in the last "
                                          "second."},
     [AQ_AGENT_REWARDED] = {.name = "rewarded_share",
                            .title = "rows with a reward",
                            .unit = "",
-                           .meaning = "Share of the rows trained on, of learner.n_step steps each, "
-                                      "whose reward is not 0, over the last second."},
+                           .meaning =
+                               "Share of the rows trained on, of as many steps as they span, "
+                               "whose reward is not 0, over the last second."},
     [AQ_AGENT_ENDED] = {.name = "ended_share",
                         .title = "rows with an end",
                         .unit = "",

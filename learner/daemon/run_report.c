@@ -157,7 +157,7 @@ static void move_window(aq_run_report *report, int64_t now_ns)
 }
 
 /* What is wrong, from the last window and what stands. */
-static void find(aq_run_report *report)
+static void find(aq_run_report *report, int64_t now_ns)
 {
     const aq_shelf_totals totals = aq_policy_shelf_totals(report->from.shelf);
     aq_learning_facts *facts = &report->facts;
@@ -165,6 +165,7 @@ static void find(aq_run_report *report)
     facts->state = aq_coordinator_state(report->from.coordinator);
     facts->env_steps = aq_coordinator_env_steps(report->from.coordinator);
     facts->learner_steps = aq_training_step(report->from.training);
+    facts->wall_s = aq_coordinator_wall_s(report->from.coordinator, now_ns);
     facts->versions = totals.versions;
     facts->fallbacks = totals.fallbacks;
     aq_findings_of(facts, &report->findings);
@@ -243,7 +244,7 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
 void aq_run_report_second(aq_run_report *report, int64_t now_ns)
 {
     move_window(report, now_ns);
-    find(report);
+    find(report, now_ns);
     write_progress(report, now_ns);
 }
 
@@ -288,8 +289,9 @@ void aq_run_report_setting(aq_run_report *report, const char *key, const char *b
 void aq_run_report_ended(aq_run_report *report)
 {
     aq_error error;
-    move_window(report, aq_clock_monotonic_ns());
-    find(report);
+    const int64_t now_ns = aq_clock_monotonic_ns();
+    move_window(report, now_ns);
+    find(report, now_ns);
     const aq_coordinator *coordinator = report->from.coordinator;
     const aq_evaluation_result *best = aq_coordinator_best(coordinator);
     const aq_metrics_outcome outcome = {

@@ -27,6 +27,7 @@ struct aq_gradient_exchange {
     uint8_t *came;            /* (reserved) codes, or floats: one piece of each rank's */
     aq_gradient_noise *noise; /* of what follows; NULL: nobody wants to know */
     size_t watched_first, watched_count;
+    double watched_rows; /* of all ranks */
 };
 
 static bool is_alone(const aq_gradient_exchange *exchange)
@@ -125,10 +126,17 @@ int aq_gradient_exchange_watch(aq_gradient_exchange *exchange, size_t first, siz
     }
     exchange->watched_first = first;
     exchange->watched_count = count;
+    aq_gradient_exchange_watch_rows(exchange, rows);
     aq_gradient_noise_destroy(exchange->noise);
     exchange->noise = NULL;
-    return aq_gradient_noise_create(count, rows * aq_gradient_exchange_ranks(exchange),
-                                    &exchange->noise);
+    return aq_gradient_noise_create(count, &exchange->noise);
+}
+
+void aq_gradient_exchange_watch_rows(aq_gradient_exchange *exchange, double rows)
+{
+    if (exchange != NULL) {
+        exchange->watched_rows = rows * aq_gradient_exchange_ranks(exchange);
+    }
 }
 
 aq_noise_figures aq_gradient_exchange_noise(const aq_gradient_exchange *exchange)
@@ -141,7 +149,7 @@ static void watch(aq_gradient_exchange *exchange, size_t first, const float *gra
     const size_t from = exchange->watched_first;
     if (exchange->noise != NULL && first <= from &&
         from + exchange->watched_count <= first + count) {
-        aq_gradient_noise_take(exchange->noise, gradient + (from - first));
+        aq_gradient_noise_take(exchange->noise, gradient + (from - first), exchange->watched_rows);
     }
 }
 

@@ -48,6 +48,7 @@ int aq_gradient_exchange_reserve(aq_gradient_exchange *exchange, size_t paramete
  * just these or of more is made; it is over `rows` rows of each rank. NULL is fine. AQ_E_NOMEM. */
 int aq_gradient_exchange_watch(aq_gradient_exchange *exchange, size_t first, size_t count,
                                double rows) AQ_MUST_USE;
+void aq_gradient_exchange_watch_rows(aq_gradient_exchange *exchange, double rows); /* so many now */
 aq_noise_figures aq_gradient_exchange_noise(const aq_gradient_exchange *exchange);
 /* What was kept: the newest gradient of all parameters. NULL: this exchange keeps none, and steps
  * are taken. */

@@ -33,12 +33,12 @@ typedef struct aq_noise_figures {
     double cosine; /* near 0 there, or below it */
 } aq_noise_figures;
 
-/* Of gradients of `count` parameters, each of them a mean over `rows`. AQ_E_NOMEM. */
-int aq_gradient_noise_create(size_t count, double rows, aq_gradient_noise **ret_noise) AQ_MUST_USE;
+/* Of gradients of `count` parameters. AQ_E_NOMEM. */
+int aq_gradient_noise_create(size_t count, aq_gradient_noise **ret_noise) AQ_MUST_USE;
 void aq_gradient_noise_destroy(aq_gradient_noise *noise); /* NULL is fine */
 
-/* The next gradient. A look with one that is not finite counts for nothing. */
-void aq_gradient_noise_take(aq_gradient_noise *noise, const float *gradient);
+/* The next gradient, a mean over `rows`. A look with one that is not finite counts for nothing. */
+void aq_gradient_noise_take(aq_gradient_noise *noise, const float *gradient, double rows);
 
 aq_noise_figures aq_gradient_noise_figures(const aq_gradient_noise *noise); /* of NULL: NaN */
 

@@ -13,6 +13,8 @@
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
+#include "common/config/run_limits.h"
+#include "learner/algorithms/algorithm.h"
 
 /* Values so many times beyond what rewards can be worth are no overestimation any more, unless they
  * are as small as those of fresh networks. */
@@ -163,22 +165,25 @@ static void find_values(const aq_learning_facts *facts, aq_findings *findings)
     }
 }
 
+/* What atoms lack: as far as rewards reach; or where they reach as far, since targets hold entropy,
+ * too, or the discount is another one by now, as much again. */
 static void find_mass(const aq_learning_facts *facts, aq_findings *findings)
 {
+    const double low = facts->config->learner.value_min, high = facts->config->learner.value_max;
     const double floor = fmin(0, facts->value_floor), ceiling = fmax(0, facts->value_ceiling);
     if (facts->mass_above > MASS_MUCH) {
         suggest(add(findings,
                     "%.0f %% of the targets lie above learner.value_max, where they cannot be told "
                     "apart",
                     100 * facts->mass_above),
-                "learner.value_max=%g", round_out(ceiling));
+                "learner.value_max=%g", round_out(ceiling > high ? ceiling : high + (high - low)));
     }
     if (facts->mass_below > MASS_MUCH) {
         suggest(add(findings,
                     "%.0f %% of the targets lie below learner.value_min, where they cannot be told "
                     "apart",
                     100 * facts->mass_below),
-                "learner.value_min=%g", round_out(floor));
+                "learner.value_min=%g", round_out(floor < low ? floor : low - (high - low)));
     }
 }
 
@@ -217,14 +222,51 @@ static void suggest_scale(const char *task, double times, aq_finding *finding)
 static bool learns_from_groups(const aq_run_config *config)
 {
     return config->actor.gradients ||
-           aq_algorithm_learns_from(config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES;
+           aq_algorithm_at(config->learner.algorithm)->needs.update == AQ_UPDATES_BY_GROUP;
+}
+
+/* How a policy that draws, and that is not at its end with it, sees more. */
+static void suggest_drawing(const aq_run_config *config, bool are_choices, aq_finding *finding)
+{
+    if (config->learner.algorithm == AQ_ALGORITHM_TRPO) { /* which is paid for no entropy */
+        suggest(finding, "learner.group_steps=%" PRIu64, 2 * config->learner.group_steps);
+    } else if (learns_from_groups(config)) {
+        suggest(finding, "learner.entropy_weight=%g",
+                fmax(0.02, 2 * config->learner.entropy_weight));
+    } else if (are_choices) {
+        suggest(finding, "learner.n_step=10");
+    } else {
+        suggest(finding, "actor.noise_steps=30");
+    }
+}
+
+/* The same of what is added to a policy that does not draw. */
+static void suggest_noise(const aq_run_config *config, bool are_choices, aq_finding *finding)
+{
+    if (!are_choices) {
+        suggest(finding, "actor.noise=%g", fmin(2, 2 * fmax(0.25, config->actor.noise)));
+    } else if (config->learner.noisy > 0) {
+        suggest(finding, "learner.noisy_deviation=%g",
+                fmin(10, 2 * fmax(0.25, config->learner.noisy_deviation)));
+    } else if (config->actor.epsilon_alpha > 1) {
+        suggest(finding, "actor.epsilon_alpha=1");
+    } else if (config->actor.epsilon_base < 1) {
+        suggest(finding, "actor.epsilon_base=%g",
+                fmin(1, 2 * fmax(0.1, config->actor.epsilon_base)));
+    } else if (config->actor.explore_steps > 0) {
+        suggest(finding, "actor.explore_steps=%" PRIu64, 2 * config->actor.explore_steps);
+    } else {
+        suggest(finding, "limits.env_steps=%" PRIu64, 2 * config->limits.env_steps);
+    }
 }
 
 static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
 {
     const aq_run_config *config = facts->config;
     const double floor = facts->value_floor, ceiling = facts->value_ceiling;
-    const double step_size = facts->reward_size / (double)config->learner.n_step;
+    const bool are_steps =
+        aq_algorithm_learns_from(config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES;
+    const double step_size = facts->reward_size / (are_steps ? 1 : (double)config->learner.n_step);
     char steps[FIGURE_MAX];
     aq_finding *finding = NULL;
     (void)aq_text_count(steps, sizeof(steps), (double)facts->env_steps);
@@ -238,18 +280,10 @@ static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
     }
     const bool are_choices = isnan(facts->actions_saturated); /* which have no bounds */
     const bool draws = aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS);
-    if (finding != NULL && draws && learns_from_groups(config)) {
-        suggest(finding, "learner.entropy_weight=%g",
-                fmax(0.02, 2 * config->learner.entropy_weight));
-    } else if (finding != NULL && draws) {
-        suggest(finding, are_choices ? "learner.n_step=%g" : "actor.noise_steps=%g",
-                are_choices ? 10.0 : 30.0);
-    } else if (finding != NULL && are_choices) {
-        suggest(finding, "actor.epsilon_alpha=1");
-    } else if (finding != NULL) {
-        suggest(finding, "actor.noise=%g", fmin(2, 2 * fmax(0.25, config->actor.noise)));
+    if (finding != NULL) {
+        (draws ? suggest_drawing : suggest_noise)(config, are_choices, finding);
     }
-    if (step_size > REWARD_LARGE) {
+    if (step_size > REWARD_LARGE && !config->learner.normalize_rewards) {
         suggest_scale(config->task, pow(10, -round(log10(step_size))),
                       add(findings, "rewards are large: %.3g a step", step_size));
     }
@@ -267,22 +301,35 @@ static double foreseen(const aq_learning_facts *facts, uint64_t count)
     return facts->state == AQ_RUN_BUDGET ? (double)count : (double)INFINITY;
 }
 
+/* The limit that ended the run, or will. */
+static aq_run_limit nearest_limit(const aq_learning_facts *facts)
+{
+    aq_run_limit limits[AQ_RUN_LIMITS];
+    const aq_run_limit *nearest = &limits[0];
+    double most = 0;
+    aq_run_limits_of(facts->config, facts->env_steps, facts->learner_steps, facts->wall_s, limits);
+    for (size_t i = 0; i < AQ_RUN_LIMITS; i++) {
+        const double done = limits[i].limit > 0 ? limits[i].done / limits[i].limit : 0;
+        if (done > most) {
+            most = done;
+            nearest = &limits[i];
+        }
+    }
+    return *nearest;
+}
+
 /* Each step may be learned from more often, as long as there is no update for each; else the run
  * is too short. */
-static void suggest_updates(const aq_run_config *config, double times, aq_finding *finding)
+static void suggest_updates(const aq_learning_facts *facts, double times, aq_finding *finding)
 {
+    const aq_run_config *config = facts->config;
     const double often =
         config->actor.gradients ? 0 : round_out(times * config->replay.samples_per_insert);
     if (often > 0 && often <= (double)config->learner.batch_size) {
         suggest(finding, "replay.samples_per_insert=%g", often);
-    } else if (config->limits.learner_steps > 0) {
-        suggest(finding, "limits.learner_steps=%.0f",
-                round_out(times * (double)config->limits.learner_steps));
-    } else if (config->limits.wall_s > 0) {
-        suggest(finding, "limits.wall_s=%g", round_out(times * config->limits.wall_s));
     } else {
-        suggest(finding, "limits.env_steps=%.0f",
-                round_out(times * (double)config->limits.env_steps));
+        const aq_run_limit limit = nearest_limit(facts);
+        suggest(finding, "%s=%.12g", limit.key, round_out(times * limit.limit));
     }
 }
 
@@ -295,7 +342,7 @@ static void find_pace(const aq_learning_facts *facts, aq_findings *findings)
     (void)aq_text_count(steps, sizeof(steps), (double)facts->env_steps);
     (void)aq_text_count(made, sizeof(made), (double)facts->learner_steps);
     if (updates < few) {
-        suggest_updates(facts->config, few / fmax(1, updates),
+        suggest_updates(facts, few / fmax(1, updates),
                         add(findings, "there were %s updates in %s environment steps, which is few",
                             made, steps));
     }

@@ -19,6 +19,7 @@ typedef struct aq_learning_facts {
     const aq_run_config *config;
     enum aq_run_state state;
     uint64_t env_steps, learner_steps;
+    double wall_s;
     uint64_t versions, fallbacks; /* published in all; of them in fp32 instead */
     /* Of metrics of these names, the last number. */
     double q_least, q_greatest;

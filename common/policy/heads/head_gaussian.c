@@ -61,7 +61,7 @@ static const char draw_text[] =
     "    double sum = 0.0;\n"
     "    @_forward(obs, means);\n"
     "    for (uint32_t i = 0; i < $elements; i++) {\n"
-    "        const double mean = (double)means[i], log_deviation = (double)@_array0[i];\n"
+    "        const double mean = (double)means[i], log_deviation = @_held(@_array0[i]);\n"
     "        action[i] = @_drawn(mean, log_deviation, noise[i]);\n"
     "        sum += log_prob != NULL ? @_log_density(mean, log_deviation, action[i]) : 0.0;\n"
     "    }\n"

@@ -142,6 +142,7 @@ static void add_kl(const aq_head_terms *terms, const float *features, uint32_t i
 static const aq_gaussian_rule rule = {
     .mean = mean_of,
     .log_deviation = log_deviation,
+    .has_any_deviation = true,
     .drawn = drawn,
     .add = add,
     .add_kl = add_kl,

@@ -99,7 +99,7 @@ static const char draw_text[] =
     "    @_forward(obs, outputs);\n"
     "    for (uint32_t i = 0; i < $elements; i++) {\n"
     "        const double mean = (double)outputs[i];\n"
-    "        const double log_deviation = (double)outputs[$elements + i];\n"
+    "        const double log_deviation = @_held(outputs[$elements + i]);\n"
     "        const float drawn = @_drawn(mean, log_deviation, noise[i]);\n"
     "        sum += log_prob != NULL ? @_log_density(mean, log_deviation, drawn) : 0.0;\n"
     "        sum += log_prob != NULL ? @_log_stretch(drawn) : 0.0;\n"

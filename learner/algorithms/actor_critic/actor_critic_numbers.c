@@ -267,16 +267,6 @@ static void turn_to_loss(aq_actor_critic_share *share, const aq_rows_view *view)
     }
 }
 
-/* Beyond its bounds a logarithm of a deviation is held, and only what leads back counts: one that
- * has come there would otherwise stay. */
-static float slope_if_free(float log_deviation, float slope)
-{
-    const bool stays = log_deviation < (float)AQ_LOG_DEVIATION_MIN   ? slope > 0.0f
-                       : log_deviation > (float)AQ_LOG_DEVIATION_MAX ? slope < 0.0f
-                                                                     : false;
-    return stays ? 0.0f : slope;
-}
-
 /* From the slope along each action to those of means and logarithms of deviations. */
 static void turn_to_outputs(aq_actor_critic_share *share, const aq_rows_view *view)
 {
@@ -293,8 +283,9 @@ static void turn_to_outputs(aq_actor_critic_share *share, const aq_rows_view *vi
             const float du = 2.0f * priced * a + share->d_action[0][at] * (1.0f - a * a);
 
             d_mean[i] = du;
-            d_log[i] = slope_if_free(draw->log_deviation[at],
-                                     du * draw->deviation[at] * draw->noise[at] - priced);
+            d_log[i] = (float)aq_log_deviation_slope(
+                (double)draw->log_deviation[at],
+                (double)(du * draw->deviation[at] * draw->noise[at] - priced));
         }
     }
 }

@@ -106,7 +106,13 @@ int aq_on_policy_value_spec(const aq_run_config *config, const aq_schema *schema
     const uint32_t state = aq_torso_state(config->learner.torso);
     hidden.norm_first = false;                    /* which is for critics of actions */
     hidden.torso = state > 0 ? "" : hidden.torso; /* it sees what the policy keeps */
-    return aq_hidden_layers_network(&hidden, state, &last, ret_spec, error);
+    rc = aq_hidden_layers_network(&hidden, state, &last, ret_spec, error);
+    return rc == 0 || state == 0
+               ? rc
+               : aq_fail(
+                     error, rc,
+                     "learner.torso: beside a gru, values see observations as they are, without "
+                     "its convolutions, and those are too many numbers here");
 }
 
 void aq_on_policy_begin(const aq_run_config *config, const aq_net_spec *spec, aq_params *params,

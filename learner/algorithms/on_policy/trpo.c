@@ -84,7 +84,7 @@ static int combine(aq_on_policy *self)
     return aq_gradient_exchange_mean(self->exchange, true, gradient->block, gradient->count);
 }
 
-/* The gradient of the gain at the policy as it is. */
+/* The gradient of the loss, minus the gain, at the policy as it is. */
 static int find_gradient(aq_on_policy *self, const aq_on_policy_part *part)
 {
     const aq_head_drawing *drawing = self->drawing->drawing;
@@ -100,7 +100,7 @@ static int find_gradient(aq_on_policy *self, const aq_on_policy_part *part)
         const uint32_t step = group->own.steps[i];
         const aq_head_draw draw = aq_on_policy_draw(self, step);
         const double weight = aq_importance_weight(&self->rule, (double)group->ratio[step]);
-        const double slope = weight * (double)self->parts[i] / part->share;
+        const double slope = -weight * (double)self->parts[i] / part->share;
         self->sums.entropy +=
             drawing->slopes(&terms, outputs + at, &draw, (aq_head_scales){.log_prob = (float)slope},
                             &(aq_head_slope){self->d_out + at, gradient->block});
@@ -145,7 +145,7 @@ static int find_product(aq_on_policy *self, const aq_on_policy_part *part, const
 
 /* ---- the step ------------------------------------------------------------------------------- */
 
-/* x, with F x = g; `residual` is g at first. */
+/* x, with F x = -g; `residual` is -g at first. */
 static int solve(aq_on_policy *self, const aq_on_policy_part *part, const vectors *room)
 {
     const size_t count = self->policy.online.count;
@@ -222,7 +222,9 @@ static int improve(aq_on_policy *self)
         rc = AQ_E_CORRUPT;
     }
     if (rc == 0 && norm > 0.0) {
-        memcpy(room.residual, self->policy.gradient.block, count * sizeof(float));
+        for (size_t i = 0; i < count; i++) {
+            room.residual[i] = -self->policy.gradient.block[i];
+        }
         rc = solve(self, &part, &room);
         rc = rc == 0 ? search(self, &part, &room) : rc;
     }

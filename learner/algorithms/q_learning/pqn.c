@@ -245,6 +245,7 @@ static int train_part(pqn *self, uint32_t number, uint32_t parts)
         all += aq_batch_part_begin(group->all[i], number + 1, parts) -
                aq_batch_part_begin(group->all[i], number, parts);
     }
+    aq_gradient_exchange_watch_rows(self->base.exchange, all / ranks);
     const double loss = find_gradient(self, group->own.steps + first, count, all / ranks);
     double norm, clipped;
     int rc = aq_value_learner_step(&self->base, isfinite(loss), &norm, &clipped);

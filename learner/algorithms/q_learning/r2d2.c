@@ -324,6 +324,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
         return rc; /* all of the rows ended too soon */
     }
     const double share = all / aq_gradient_exchange_ranks(self->base.exchange);
+    aq_gradient_exchange_watch_rows(self->base.exchange, share);
     rc = find_gradient(self, batch, share, &figures, &loss);
     rc = aq_value_learner_step(&self->base, rc == 0 && isfinite(loss), &norm, &clipped);
     if (rc != 0) {

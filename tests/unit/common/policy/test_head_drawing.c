@@ -250,6 +250,61 @@ TEST(gradients_agree_with_finite_differences)
     }
 }
 
+/* Down the slope, as learners go, a deviation that was held returns, and goes no further. */
+TEST(a_deviation_beyond_a_bound_comes_back)
+{
+    static const struct {
+        float log_deviation, entropy; /* how often its gradient is added */
+        bool leads_back;
+    } rows[] = {{2.5f, 1, true}, {2.5f, -1, false}, {-5.5f, -1, true}, {-5.5f, 1, false}};
+    for (uint32_t head = AQ_HEAD_GAUSSIAN; head <= AQ_HEAD_SQUASHED; head++) {
+        EACH_ROW(k, rows) {
+            drawing one;
+            drawn got;
+            float d_outputs[OUTPUTS] = {0}, d_arrays[ARRAYS_MAX] = {0};
+            assert_true(make(head, 1, &one));
+            const uint32_t elements = aq_head_elements(&one.terms);
+            const bool is_array = head == AQ_HEAD_GAUSSIAN;
+            float *held = is_array ? one.arrays : one.outputs + elements;
+            for (uint32_t i = 0; i < elements; i++) {
+                held[i] = rows[k].log_deviation;
+            }
+            draw_one(&one, 1, &got);
+            (void)one.terms.head->drawing->slopes(&one.terms, one.outputs, &got.draw,
+                                                  (aq_head_scales){0, rows[k].entropy},
+                                                  &(aq_head_slope){d_outputs, d_arrays});
+            for (uint32_t i = 0; i < elements; i++) {
+                const float slope = is_array ? d_arrays[i] : d_outputs[elements + i];
+                assert_float_equal(slope, rows[k].leads_back ? rows[k].entropy : 0.0f, 0.0f);
+            }
+        }
+    }
+}
+
+/* gSDE's are held nowhere: what is drawn could not be. */
+TEST(gsde_draws_with_the_deviation_that_it_tells)
+{
+    drawing one;
+    assert_true(make(AQ_HEAD_GSDE, 1, &one));
+    for (float times = 0.001f; times < 2000.0f; times *= 1000) {
+        drawing other = one;
+        double sum = 0;
+        drawn got;
+        const uint32_t elements = aq_head_elements(&one.terms);
+        for (uint32_t i = one.array_count - elements * OUTPUTS; i < one.array_count; i++) {
+            other.arrays[i] *= times;
+        }
+        other.terms.action = &other.space;
+        other.terms.arrays = other.arrays;
+        for (uint64_t i = 0; i < DRAWS; i++) {
+            draw_one(&other, i, &got);
+            sum -= (double)got.log_prob / DRAWS;
+        }
+        /* its least variance counts where deviations are next to nothing */
+        assert_near(sum, entropy_of(&other, &got), times < 1 ? 0.5 * elements : 0.03);
+    }
+}
+
 /* ---- noise ---------------------------------------------------------------------------------- */
 
 TEST(noise_is_a_function_of_key_environment_and_draw)

@@ -11,7 +11,7 @@ enum { COUNT = 4000, ROWS = 8, LOOKS = 16 };
 static aq_gradient_noise *noise_of(size_t count)
 {
     aq_gradient_noise *noise = NULL;
-    assert_succeeds(aq_gradient_noise_create(count, ROWS, &noise));
+    assert_succeeds(aq_gradient_noise_create(count, &noise));
     return noise;
 }
 
@@ -26,7 +26,7 @@ static void take(aq_gradient_noise *noise, float value, size_t times)
         gradient[i] = value;
     }
     for (size_t i = 0; i < times; i++) {
-        aq_gradient_noise_take(noise, gradient);
+        aq_gradient_noise_take(noise, gradient, ROWS);
     }
 }
 
@@ -38,7 +38,7 @@ TEST_OF_NOISE(a_gaussian_has_the_noise_that_it_was_made_with)
         for (size_t i = 0; i < COUNT && step % AQ_NOISE_PERIOD < AQ_NOISE_LOOK; i++) {
             gradient[i] = (float)(mean + deviation * aq_rng_normal(&rng));
         }
-        aq_gradient_noise_take(noise, gradient);
+        aq_gradient_noise_take(noise, gradient, step % 2 == 0 ? ROWS - 4 : ROWS + 4);
     }
     const aq_noise_figures figures = aq_gradient_noise_figures(noise);
     assert_near(figures.scale, ROWS * 4.0, 0.05 * ROWS * 4.0);
@@ -89,7 +89,7 @@ TEST_OF_NOISE(a_look_with_a_gradient_that_is_not_finite_does_not_count)
 TEST(it_is_made_despite_failing_allocations)
 {
     aq_gradient_noise *noise = NULL;
-    assert_fails_without_memory(aq_gradient_noise_create(COUNT, ROWS, &noise));
+    assert_fails_without_memory(aq_gradient_noise_create(COUNT, &noise));
 }
 
 /* ---- behind the exchange -------------------------------------------------------------------- */

@@ -11,6 +11,7 @@ static aq_run_config default_config(void)
 {
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
+    config.learner.algorithm = AQ_ALGORITHM_DQN; /* a run has one */
     return config;
 }
 
@@ -22,6 +23,7 @@ static aq_learning_facts good_facts(const aq_run_config *config)
     facts.state = AQ_RUN_BUDGET;
     facts.env_steps = 500000;
     facts.learner_steps = 250000;
+    facts.wall_s = 60;
     facts.versions = 2500;
     facts.fallbacks = 50;
     facts.q_least = -5;
@@ -100,6 +102,12 @@ static const row rows[] = {
     {"replay.samples_per_insert=1", FACT(learner_steps), 250, "250 updates",
      "replay.samples_per_insert=40"},
     {"limits.env_steps=10000", FACT(learner_steps), 2250, "2.2k updates", "limits.env_steps=45000"},
+    {"limits.wall_s=3600", FACT(learner_steps), 2250, "2.2k updates", "limits.env_steps=2300000"},
+    {"limits.wall_s=50", FACT(learner_steps), 2250, "2.2k updates", "limits.wall_s=230"},
+    {"learner.value_max=300", FACT(mass_above), 0.7, "lie above", "learner.value_max=750"},
+    {"learner.value_min=-200", FACT(mass_below), 0.3, "lie below", "learner.value_min=-550"},
+    {"actor.epsilon_alpha=0", FACT(rewarded_share), 0, "no reward", "actor.epsilon_base=0.8"},
+    {"learner.noisy=1", FACT(rewarded_share), 0, "no reward", "learner.noisy_deviation=1"},
     {"quantizer.publish_period=100000", FACT(versions), 4, "only 4 versions",
      "quantizer.publish_period=100"},
     {NULL, FACT(state), AQ_RUN_DIVERGED, "losses were not finite", "learner.learning_rate=0.0002"},
