@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Training steps a second in PyTorch, at the sizes of `actorq bench learner`.
 
-    bench/learner/torch_steps.py [TEXT]     # rows whose name has TEXT in it
+    bench/learner/torch_steps.py [TEXT] [--on cpu|gpu|gpu-graphs]
 
-Prints one JSON object. The steps are what our learner does, written the way PyTorch is written:
-modules, autograd, torch.optim.Adam, clip_grad_norm_. Rows whose name ends in _bf16 are the same
-under its autocast. Each number is the median of some slices; each
-number of threads has a process of its own.
+Rows whose name has TEXT in it. Prints one JSON object. The steps are what our learner does, written
+the way PyTorch is written: modules, autograd, torch.optim.Adam, clip_grad_norm_. Rows whose name
+ends in _bf16 are the same under its autocast. Each number is the median of some slices; each number
+of threads has a process of its own.
+
+On a GPU the batches lie there already, Adam is the fused one, and a slice ends when the GPU is
+done; `gpu-graphs` records four steps as one CUDA graph and plays that, without what comes every
+hundredth step, the copy into the target network.
 """
+import argparse
 import functools
 import json
 import math
@@ -18,6 +23,16 @@ import sys
 import time
 
 SLICES, SLICE_S = 7, 0.5
+RECORDED = 4  # steps: an epoch of PPO's minibatches
+DEVICES = {"cpu": "cpu", "gpu": "cuda", "gpu-graphs": "cuda"}
+
+
+def norm(torch, width):
+    class Norm(torch.nn.LayerNorm):
+        def forward(self, x):  # 1.13 has none of mixed types
+            with torch.autocast(x.device.type, enabled=False):
+                return super().forward(x.float())
+    return Norm(width)
 
 
 def simba(torch, inputs, width, blocks, outputs, *last):
@@ -26,32 +41,34 @@ def simba(torch, inputs, width, blocks, outputs, *last):
     class Block(nn.Module):
         def __init__(self):
             super().__init__()
-            self.branch = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.ReLU(),
+            self.branch = nn.Sequential(norm(torch, width), nn.Linear(width, 4 * width), nn.ReLU(),
                                         nn.Linear(4 * width, width))
 
         def forward(self, x):
             return x + self.branch(x)
 
     return nn.Sequential(nn.Linear(inputs, width), *(Block() for _ in range(blocks)),
-                         nn.LayerNorm(width), nn.Linear(width, outputs), *last)
+                         norm(torch, width), nn.Linear(width, outputs), *last)
+
+
+def adam_of(torch, parameters, rate, decay=None):
+    parameters = list(parameters)
+    extra = {"fused": True, "capturable": True} if parameters[0].is_cuda else {}
+    if decay is None:
+        return torch.optim.Adam(parameters, rate, **extra)
+    return torch.optim.AdamW(parameters, rate, weight_decay=decay, **extra)
 
 
 def optimizer(torch, parameters, rate, is_simba):
-    return (torch.optim.AdamW(parameters, 1e-4, weight_decay=.01) if is_simba
-            else torch.optim.Adam(parameters, rate))
+    return adam_of(torch, parameters, 1e-4, .01) if is_simba else adam_of(torch, parameters, rate)
 
 
 def d4pg(torch, is_simba=False):
     nn, functional = torch.nn, torch.nn.functional
     rows, inputs, actions, atoms = 256, 17, 6, 51
 
-    class Norm(nn.LayerNorm):
-        def forward(self, x):  # 1.13 has none of mixed types
-            with torch.autocast("cpu", enabled=False):
-                return super().forward(x.float())
-
     def network(widths, inputs, outputs, *last):
-        layers = [nn.Linear(inputs, widths[0]), Norm(widths[0]), nn.Tanh()]
+        layers = [nn.Linear(inputs, widths[0]), norm(torch, widths[0]), nn.Tanh()]
         for a, b in zip(widths, widths[1:]):
             layers += [nn.Linear(a, b), nn.ELU()]
         return nn.Sequential(*layers, nn.Linear(widths[-1], outputs), *last)
@@ -155,7 +172,7 @@ def dqn_pictures(torch, side, convolutions, width):
 def dqn_step(torch, network, rows, actions, seen, load=lambda x: x):
     nn = torch.nn
     online, target = network(), network()
-    adam = torch.optim.Adam(online.parameters(), 1e-3)
+    adam = adam_of(torch, online.parameters(), 1e-3)
     obs_seen, next_seen, reward = seen(), seen(), torch.rand(rows)
     action, bootstrap = torch.randint(actions, (rows, 1)), torch.full((rows,), .95)
     count = 0
@@ -192,7 +209,7 @@ def ppo(torch, rows, inputs, actions, is_choice):
     log_deviation = torch.full((actions,), math.log(.6), requires_grad=True)
     parameters = [*policy.parameters(), *value.parameters()]
     parameters += [] if is_choice else [log_deviation]
-    adam = torch.optim.Adam(parameters, 3e-4)
+    adam = adam_of(torch, parameters, 3e-4)
     all_obs, order, at = torch.rand(count, inputs), None, 0
     all_old, all_advantages, all_targets = (torch.rand(count) for _ in range(3))
     done = torch.randint(actions, (count, 1)) if is_choice else torch.rand(count, actions)
@@ -241,7 +258,7 @@ def sac(torch, width, rows, inputs, actions, is_simba=False):
     log_alpha = torch.zeros((), requires_grad=True)
     policy_adam = optimizer(torch, policy.parameters(), 1e-3, is_simba)
     critic_adam = optimizer(torch, critic_parameters, 1e-3, is_simba)
-    alpha_adam = torch.optim.Adam([log_alpha], 1e-3)
+    alpha_adam = adam_of(torch, [log_alpha], 1e-3)
     obs, next_obs, reward = torch.rand(rows, inputs), torch.rand(rows, inputs), torch.rand(rows)
     action, bootstrap = torch.rand(rows, actions), torch.full((rows,), .95)
 
@@ -287,24 +304,54 @@ def sac(torch, width, rows, inputs, actions, is_simba=False):
     return step
 
 
-def rate(step, threads):
-    """On one thread in processor time, on more in wall time, as our bench."""
-    clock = time.process_time if threads == 1 else time.perf_counter
+def recorded(torch, step):
+    """`step` as a CUDA graph of some steps."""
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(2 * RECORDED):
+            step()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(RECORDED):
+            step()
+    return graph.replay
+
+
+def rate(step, of_each, clock, finish):
+    """Steps a second, `of_each` by a call."""
     for _ in range(5):
         step()
     rates = []
     for _ in range(SLICES):
+        finish()
         steps, start = 0, clock()
         while clock() - start < SLICE_S:
             step()
-            steps += 1
+            steps += of_each
+        finish()
         rates.append(steps / (clock() - start))
     return statistics.median(rates)
 
 
-def measure(threads, only):
+def rate_on(torch, make, threads, place):
+    """On one thread of the processor in its time, else in wall time, as our bench."""
+    if place == "gpu-graphs":
+        return rate(recorded(torch, make(torch)), RECORDED, time.perf_counter,
+                    torch.cuda.synchronize)
+    if place == "gpu":
+        return rate(make(torch), 1, time.perf_counter, torch.cuda.synchronize)
+    clock = time.process_time if threads == 1 else time.perf_counter
+    return rate(make(torch), 1, clock, lambda: None)
+
+
+def measure(threads, only, place):
     import torch
     torch.set_num_threads(threads)
+    device = DEVICES[place]
+    if device != "cpu":
+        torch.set_default_device(device)
     makers = {"d4pg_acme": d4pg, "dqn_256x256_b64": lambda t: dqn(t, 256),
               "dqn_64x64_b64": lambda t: dqn(t, 64),
               "ppo_choices_b64": lambda t: ppo(t, 64, 4, 2, True),
@@ -324,24 +371,30 @@ def measure(threads, only):
         for named, is_bf16 in ((name, False), (f"{name}_bf16", True)):
             if only in named:
                 # Its cache would keep weights as they were cast without gradients.
-                with torch.autocast("cpu", torch.bfloat16, is_bf16, cache_enabled=False):
-                    rows.append({"name": named, "threads": threads,
-                                 "steps_per_s": rate(make(torch), threads)})
+                with torch.autocast(device, torch.bfloat16, is_bf16, cache_enabled=False):
+                    rows.append({"name": named, "on": place, "threads": threads,
+                                 "steps_per_s": rate_on(torch, make, threads, place)})
     print(json.dumps({"version": torch.__version__, "rows": rows}))
 
 
 def main():
-    only, threads = (sys.argv[1:] + ["", ""])[:2]
-    if threads:
-        measure(int(threads), only)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("text", nargs="?", default="", help="rows whose name has it are measured")
+    parser.add_argument("--on", choices=DEVICES, default="cpu")
+    parser.add_argument("--threads", type=int, help="in this process; left out: on the processor "
+                        "with one and with two, each in a process of its own")
+    arguments = parser.parse_args()
+    if arguments.threads:
+        measure(arguments.threads, arguments.text, arguments.on)
         return 0
     figures = {"rows": []}
-    for threads in ("1", "2"):
+    for threads in ("1", "2") if arguments.on == "cpu" else ("1",):
         environment = dict(os.environ, OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads)
         for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
             environment.pop(name, None)
-        done = subprocess.run([sys.executable, __file__, only, threads], env=environment,
-                              check=False, stdout=subprocess.PIPE)
+        done = subprocess.run([sys.executable, __file__, arguments.text, "--on", arguments.on,
+                               "--threads", threads], env=environment, check=False,
+                              stdout=subprocess.PIPE)
         if done.returncode != 0:
             return 1
         part = json.loads(done.stdout)
