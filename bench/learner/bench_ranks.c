@@ -124,11 +124,11 @@ static int measure_noise(double step_ms)
     enum { COUNT = 418000, LOOKS = 40 };
     aq_gradient_noise *noise = NULL;
     float *gradient = aq_alloc_large(COUNT, sizeof(*gradient));
-    int rc = gradient != NULL ? aq_gradient_noise_create(COUNT, 1, &noise) : AQ_E_NOMEM;
+    int rc = gradient != NULL ? aq_gradient_noise_create(COUNT, &noise) : AQ_E_NOMEM;
     if (rc == 0) {
         const int64_t begun_ns = aq_clock_monotonic_ns();
         for (int i = 0; i < AQ_NOISE_PERIOD * LOOKS; i++) {
-            aq_gradient_noise_take(noise, gradient);
+            aq_gradient_noise_take(noise, gradient, 1);
         }
         const double look_ms = 1e-6 * (double)(aq_clock_monotonic_ns() - begun_ns) / LOOKS;
         (void)printf("a look at the noise of %d gradients of %d parameters takes %.2f ms, %.2f %% "

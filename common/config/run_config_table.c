@@ -173,9 +173,7 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.clip), "0.2", 0.001, 10, NULL, "",
      "ppo: how far the probability of an action may move within an update, as a ratio."},
     {MEMBER(F64, learner.value_clip), "0", 0, 1e9, NULL, "",
-     "ppo, trpo: how far values may move from those that advantages were found by, and still "
-     "lessen "
-     "the loss. 0: anywhere."},
+     "ppo, trpo: how far values may move from those of the advantages. 0: anywhere."},
     {MEMBER(F64, learner.entropy_weight), "0", 0, 10, NULL, "",
      "On-policy, but not trpo: what a nat of entropy is worth beside an advantage."},
     {MEMBER(F64, learner.kl_max), "0", 0, 100, NULL, "nats",
