@@ -34,9 +34,21 @@ static int spec_path(const char *dir, char *out, size_t size, aq_error *error)
                : 0;
 }
 
+/* Puts it there, or sees that it is the one that is. */
+static int keep_spec(const char *dir, const aq_buffer *text, aq_error *error)
+{
+    char path[PATH_BYTES + 16];
+    int rc = spec_path(dir, path, sizeof(path), error);
+    if (rc != 0) {
+        return rc;
+    }
+    return aq_path_exists(path) ? aq_sweep_desk_check(dir, text, error)
+                                : aq_file_write_atomic(path, text->data, text->size, error);
+}
+
 /* Two may do so at once: who has the lock first, founds it. */
-static int begin_journal(const char *dir, aq_sweep_study *study, const aq_sweep_event *event,
-                         aq_error *error)
+static int begin_journal(const char *dir, const aq_buffer *text, aq_sweep_study *study,
+                         const aq_sweep_event *event, aq_error *error)
 {
     aq_sweep_journal *journal = NULL;
     int rc = aq_sweep_journal_open(dir, true, &journal, error);
@@ -46,10 +58,14 @@ static int begin_journal(const char *dir, aq_sweep_study *study, const aq_sweep_
     if (rc == 0) {
         rc = aq_sweep_journal_read(journal, study, error);
     }
-    if (rc == AQ_E_FOREIGN || (rc == 0 && study->is_begun)) {
+    const bool is_there = rc == AQ_E_FOREIGN || (rc == 0 && study->is_begun);
+    if (rc == 0 || is_there) {
+        rc = keep_spec(dir, text, error);
+    }
+    if (rc == 0 && is_there) {
         rc = aq_fail(error, AQ_E_EXISTS, "%s holds a sweep already; --resume goes on with it", dir);
     }
-    if (rc == 0) {
+    if (rc == 0) { /* last: where it is, the spec is, too */
         rc = aq_sweep_journal_append(journal, study, event, error);
     }
     aq_sweep_journal_close(journal);
@@ -59,26 +75,14 @@ static int begin_journal(const char *dir, aq_sweep_study *study, const aq_sweep_
 int aq_sweep_desk_found(const char *dir, const aq_sweep_spec *spec, const aq_buffer *text,
                         const aq_sweep_plan *plan, double wall_s, aq_error *error)
 {
-    char path[PATH_BYTES + 16];
     aq_sweep_study study;
     const aq_sweep_event event = {.kind = AQ_SWEEP_EVENT_STUDY,
                                   .time_s = wall_s,
                                   .spec_sum = aq_crc32c(0, text->data, text->size),
                                   .plan = *plan};
-    int rc = spec_path(dir, path, sizeof(path), error);
-    if (rc == 0 && aq_path_exists(path)) {
-        rc = aq_sweep_desk_check(dir, text, error);
-    }
-    if (rc == 0) {
-        rc = aq_dir_create(dir, error);
-    }
-    if (rc == 0) {
-        rc = aq_file_write_atomic(path, text->data, text->size, error);
-    }
+    int rc = aq_dir_create(dir, error);
     aq_sweep_study_init(&study, spec, event.spec_sum);
-    if (rc == 0) { /* last: where it is, the spec is, too */
-        rc = begin_journal(dir, &study, &event, error);
-    }
+    rc = rc == 0 ? begin_journal(dir, text, &study, &event, error) : rc;
     aq_sweep_study_fini(&study);
     return rc;
 }

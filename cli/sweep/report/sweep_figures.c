@@ -152,10 +152,11 @@ static void draw_curves(const aq_sweep_summary *summary, const char *dir, aq_lon
 
 /* ---- scores and costs ----------------------------------------------------------------------- */
 
+/* The best first of those that cost as much. */
 static int by_x(const void *left, const void *right)
 {
     const aq_plot_point *a = left, *b = right;
-    return (a->x > b->x) - (a->x < b->x);
+    return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->y < b->y) - (a->y > b->y);
 }
 
 /* With a gap behind each: dots. */

@@ -117,16 +117,19 @@ int aq_sweep_known(const aq_sweep_study *study, uint32_t **ret_stages, size_t *r
 uint32_t aq_sweep_winner(const aq_sweep_study *study)
 {
     uint32_t winner = AQ_SWEEP_NONE;
+    ranked best = {0};
     for (uint32_t i = 0; i < study->stage_count; i++) {
         const aq_sweep_stage *stage = &study->stages[i];
         if (stage->kind != AQ_SWEEP_TUNE || !aq_sweep_stage_is_over(study, i) ||
             !isfinite(score_of(study, i))) {
             continue;
         }
-        const uint32_t best = winner != AQ_SWEEP_NONE ? study->stages[winner].rung : 0;
-        if (winner == AQ_SWEEP_NONE || stage->rung > best ||
-            (stage->rung == best && score_of(study, i) > score_of(study, winner))) {
+        const ranked its = {i, 0, score_of(study, i), cost_of(study, i)};
+        const uint32_t rung = winner != AQ_SWEEP_NONE ? study->stages[winner].rung : 0;
+        if (winner == AQ_SWEEP_NONE || stage->rung > rung ||
+            (stage->rung == rung && by_score(&its, &best) < 0)) {
             winner = i;
+            best = its;
         }
     }
     return winner;

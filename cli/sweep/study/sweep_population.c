@@ -71,6 +71,17 @@ static bool is_behind(const aq_sweep_study *study, const uint32_t *ranked, size_
            aq_sweep_stage_score(study, parent) - its > study->spec->population.gap * (best - worst);
 }
 
+static bool has_solved(const aq_sweep_study *study, uint32_t stage)
+{
+    const aq_sweep_stage *its = &study->stages[stage];
+    for (size_t i = 0; i < its->run_count; i++) {
+        if (study->runs[its->first_run + i].outcome.is_solved) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static aq_sweep_stage next_of(const aq_sweep_study *study, const uint32_t *ranked, size_t count,
                               size_t rank)
 {
@@ -93,8 +104,11 @@ static aq_sweep_stage next_of(const aq_sweep_study *study, const uint32_t *ranke
     const bool is_last = rank + few >= count || !isfinite(aq_sweep_stage_score(study, own));
     if (is_last && rank >= alive && is_behind(study, ranked, count, own, parent)) {
         next.from = parent;
-        aq_sweep_mutate(&spec->space, &spec->population, &study->stages[parent].point, &rng,
-                        &next.point);
+        next.point = study->stages[parent].point;
+        if (!has_solved(study, parent)) { /* else nothing would be trained by other settings */
+            aq_sweep_mutate(&spec->space, &spec->population, &study->stages[parent].point, &rng,
+                            &next.point);
+        }
     }
     return next;
 }

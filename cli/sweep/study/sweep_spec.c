@@ -51,15 +51,18 @@ static int resolve(const aq_sweep_spec *spec, const aq_env *env, aq_run_config *
 }
 
 /* Whether a run that stopped at a lower limit is what a longer one would have been there: nothing
- * that it is trained by falls with its limits. */
+ * that it is trained by changes with how near its limit is. */
 static bool goes_on(const aq_sweep_spec *spec, const aq_run_config *config)
 {
+    static const char *const changing[] = {"learner.learning_rate_end", "learner.importance_end"};
     for (size_t i = 0; i < spec->space.count; i++) {
-        if (strcmp(spec->space.dims[i].key, "learner.learning_rate_end") == 0) {
-            return false;
+        for (size_t k = 0; k < sizeof(changing) / sizeof(changing[0]); k++) {
+            if (strcmp(spec->space.dims[i].key, changing[k]) == 0) {
+                return false;
+            }
         }
     }
-    return config->learner.learning_rate_end >= 1;
+    return config->learner.learning_rate_end >= 1 && config->learner.importance_end <= 0;
 }
 
 int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_error *error)
@@ -71,14 +74,20 @@ int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_e
     if (rc == 0) {
         rc = resolve(spec, env, &config, error);
     }
+    const bool is_resumed = rc == 0 && goes_on(spec, &config);
+    if (rc == 0 && spec->method == AQ_SWEEP_PBT && !is_resumed) {
+        rc = aq_fail(error, AQ_E_INVALID,
+                     "members of a population go on from rung to rung, and so nothing that they "
+                     "are trained by may change with their limit; settings: "
+                     "{learner.learning_rate_end: 1, learner.importance_end: 0} works");
+    }
     if (rc == 0) {
         rc = aq_evaluate(env, NULL, RANDOM_EPISODES, spec->seed, &random, error);
     }
     if (rc == 0) {
-        *ret_plan =
-            (aq_sweep_plan){.steps = config.limits.env_steps,
-                            .is_resumed = spec->method == AQ_SWEEP_PBT || goes_on(spec, &config),
-                            .least_return = random.return_min};
+        *ret_plan = (aq_sweep_plan){.steps = config.limits.env_steps,
+                                    .is_resumed = is_resumed,
+                                    .least_return = random.return_min};
     }
     aq_env_unref(env);
     return rc;

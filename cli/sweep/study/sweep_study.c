@@ -181,7 +181,7 @@ int aq_sweep_study_apply(aq_sweep_study *study, const aq_sweep_event *event, aq_
         rc = aq_sweep_study_is_idle(study) ? 0 : refuse(error, "the study ends before its runs");
         study->is_ended = rc == 0;
     }
-    study->last_s = rc == 0 ? event->time_s : study->last_s;
+    study->last_s = rc == 0 ? fmax(event->time_s, study->last_s) : study->last_s; /* hosts differ */
     return rc;
 }
 
@@ -251,7 +251,7 @@ double aq_sweep_run_spent(const aq_sweep_study *study, size_t run, enum aq_sweep
 {
     const size_t source = aq_sweep_run_source(study, run);
     double spent = study->runs[run].outcome.figures[figure];
-    if (study->runs[run].state != AQ_SWEEP_DONE || isnan(spent)) {
+    if (study->runs[run].state < AQ_SWEEP_DONE || isnan(spent)) {
         return 0;
     }
     if (source != AQ_SWEEP_NONE) { /* counted there already */

@@ -142,14 +142,15 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
  * return of the newest evaluation, and before the first the least that random actions gave,
  * about what an untrained policy does. Nothing counts before it was seen, so that a run which is
  * seldom evaluated can't score above its own curve. The policy that it left, over fresh episodes,
- * holds for the steps that a run which was solved early did not need. */
+ * holds for the steps that a run which was solved early did not need; of one that another limit
+ * ended the newest evaluation does, since the policy that was kept is the best of many. */
 static double area_of(const aq_compare_curve *curve, const aq_sweep_outcome *outcome,
                       double least_return, double steps)
 {
     const aq_curve_point last = {.env_steps = outcome->figures[AQ_SWEEP_STEPS],
                                  .value = outcome->figures[AQ_SWEEP_RETURN]};
     double area = 0, at = 0, shown = least_return;
-    for (size_t i = 0; i <= curve->count && at < steps; i++) {
+    for (size_t i = 0; i < curve->count + outcome->is_solved && at < steps; i++) {
         const aq_curve_point *point = i < curve->count ? &curve->points[i] : &last;
         const double end = fmin(fmax(point->env_steps, at), steps);
         area += (end - at) * shown;
@@ -197,10 +198,42 @@ static void take_complaint(const char *folder, aq_sweep_outcome *outcome)
     aq_buffer_fini(&text);
 }
 
-void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, size_t run,
+static void take_figures(const json_t *json, aq_sweep_outcome *outcome)
+{
+    outcome->figures[AQ_SWEEP_STEPS] = aq_json_number_of(json, "env_steps");
+    outcome->figures[AQ_SWEEP_CPU] = aq_json_number_of(json, "cpu_s");
+    outcome->figures[AQ_SWEEP_BYTES] = aq_json_number_of(json, "broadcast_bytes");
+    outcome->figures[AQ_SWEEP_JOULES] = aq_json_number_of(json, "energy_j");
+    outcome->figures[AQ_SWEEP_WALL] = aq_json_number_of(json, "wall_s");
+}
+
+/* Of what a run that diverged took is known as much as of any other. */
+static bool take_result(const aq_sweep_study *study, const char *folder, double steps,
+                        aq_sweep_outcome *outcome)
+{
+    char path[PATH_BYTES + 8];
+    (void)snprintf(path, sizeof(path), "%s.json", folder);
+    json_t *json = json_load_file(path, 0, NULL);
+    const char *state = json_string_value(json_object_get(json, "state"));
+    const bool is_cut =
+        state != NULL && (strcmp(state, "interrupted") == 0 || strcmp(state, "stopped") == 0);
+    take_figures(json, outcome);
+    if (state == NULL || strcmp(state, "diverged") == 0) {
+        take_complaint(folder, outcome);
+    } else if (!is_cut) {
+        outcome->figures[AQ_SWEEP_RETURN] = aq_json_number_of(json, "return_mean");
+        outcome->is_solved = json_is_true(json_object_get(json, "solved"));
+        take_curve(study, folder, steps, outcome);
+    }
+    json_decref(json);
+    return !is_cut;
+}
+
+bool aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, size_t run,
                                aq_sweep_outcome *ret_outcome)
 {
-    char folder[PATH_BYTES], path[PATH_BYTES + 8];
+    char folder[PATH_BYTES];
+    bool has_ended = true;
     const aq_sweep_stage *stage = stage_of(study, run);
     const double steps = (double)aq_sweep_study_steps(study, stage->rung);
     aq_sweep_outcome outcome = {0};
@@ -208,29 +241,15 @@ void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, siz
     if (aq_sweep_training_is_carried(study, run)) {
         outcome = study->runs[aq_sweep_run_trained(study, run)].outcome;
         take_curve(study, folder, steps, &outcome);
-        *ret_outcome = outcome;
-        return;
-    }
-    (void)snprintf(path, sizeof(path), "%s.json", folder);
-    json_t *json = json_load_file(path, 0, NULL);
-    const char *state = json_string_value(json_object_get(json, "state"));
-    for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
-        outcome.figures[i] = NAN;
-    }
-    if (state == NULL || strcmp(state, "diverged") == 0) {
-        take_complaint(folder, &outcome);
     } else {
-        outcome.figures[AQ_SWEEP_RETURN] = aq_json_number_of(json, "return_mean");
-        outcome.figures[AQ_SWEEP_STEPS] = aq_json_number_of(json, "env_steps");
-        outcome.figures[AQ_SWEEP_CPU] = aq_json_number_of(json, "cpu_s");
-        outcome.figures[AQ_SWEEP_BYTES] = aq_json_number_of(json, "broadcast_bytes");
-        outcome.figures[AQ_SWEEP_JOULES] = aq_json_number_of(json, "energy_j");
-        outcome.is_solved = json_is_true(json_object_get(json, "solved"));
-        take_curve(study, folder, steps, &outcome);
+        for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
+            outcome.figures[i] = NAN;
+        }
+        has_ended = take_result(study, folder, steps, &outcome);
+        if (!outcome.is_failed && isnan(outcome.figures[study->spec->score])) {
+            fail_with(&outcome, "nothing was evaluated: there is no score");
+        }
     }
-    if (!outcome.is_failed && isnan(outcome.figures[study->spec->score])) {
-        fail_with(&outcome, "nothing was evaluated: there is no score");
-    }
-    json_decref(json);
     *ret_outcome = outcome;
+    return has_ended;
 }

@@ -33,8 +33,8 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
                             const char *program, int lent_file, uv_loop_t *loop,
                             aq_own_child *child, aq_error *error) AQ_MUST_USE;
 
-/* What came of it, by what it left, when it has ended by itself. */
-void aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, size_t run,
+/* What came of it, by what it left. False: somebody stopped it, it is to go on. */
+bool aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, size_t run,
                                aq_sweep_outcome *ret_outcome);
 
 #endif

@@ -97,8 +97,8 @@ static int found(const sweep_arguments *arguments, const aq_buffer *text, char *
     }
     rc = choose_folder(arguments, &spec, ret_dir, error);
     if (rc == 0 && !plan.is_resumed && spec.rung_count > 1 && !arguments->quiet) {
-        (void)fprintf(stderr, "each rung starts anew: learner.learning_rate_end makes a run "
-                              "another one when it is to be longer\n");
+        (void)fprintf(stderr, "each rung starts anew: learner.learning_rate_end and importance_end "
+                              "make a run another one when it is to be longer\n");
     }
     rc = rc != 0 ? rc
                  : aq_sweep_desk_found(ret_dir, &spec, text, &plan,

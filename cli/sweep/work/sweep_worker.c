@@ -152,14 +152,14 @@ static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
 {
     aq_sweep_outcome outcome;
     int rc = train(its, run, error);
-    if (rc != 0 || its->is_stopped || its->ended_by != 0) {
+    const bool is_left = rc != 0 || its->is_stopped || its->ended_by != 0;
+    if (is_left || !aq_sweep_training_outcome(aq_sweep_desk_study(its->desk),
+                                              aq_sweep_desk_dir(its->desk), run, &outcome)) {
         aq_error late;
         const int gave =
             aq_sweep_desk_release(its->desk, now(), run, attempt, rc != 0 ? &late : error);
         rc = rc != 0 ? rc : gave;
     } else {
-        aq_sweep_training_outcome(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk), run,
-                                  &outcome);
         rc = aq_sweep_desk_report(its->desk, now(), run, attempt, &outcome, error);
         if (rc == 0) {
             say(its, run, &outcome);

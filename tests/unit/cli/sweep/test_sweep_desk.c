@@ -64,6 +64,30 @@ TEST_IN_FOLDER(the_best_go_on_and_the_winner_is_reported)
     assert_int_equal(json_integer_value(json_object_get(given, "seeds")), 3);
 }
 
+TEST_IN_FOLDER(of_those_that_are_as_good_the_cheapest_wins)
+{
+    static const double bytes[] = {7, 3, 5};
+    const char *dir = cli_path(state, "study");
+    sweep_hand hand;
+    sweep_found(dir, "task: gym:CartPole-v1\ntrials: 3\nmethod: random\nseeds: 1\n"
+                     "objective: {score: return, cost: bytes}\n" SPACE);
+    sweep_hire(&hand, dir, "hand");
+    EACH_ROW(i, bytes) {
+        const aq_sweep_now now = {(double)i, (int64_t)i};
+        aq_sweep_errand errand;
+        aq_sweep_outcome outcome = {.figures = {[AQ_SWEEP_RETURN] = 500}};
+        outcome.figures[AQ_SWEEP_BYTES] = bytes[i];
+        assert_succeeds(
+            aq_sweep_desk_claim(hand.desk, now, &errand, &hand.run, &hand.attempt, &refusal));
+        assert_succeeds(
+            aq_sweep_desk_report(hand.desk, now, hand.run, hand.attempt, &outcome, &refusal));
+    }
+    sweep_dismiss(&hand);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(sweep_says(dir), "winner"), "trial")),
+        1);
+}
+
 static double best_of(void **state, const char *method, int seed)
 {
     char yaml[512], dir[CLI_PATH_MAX], name[32];

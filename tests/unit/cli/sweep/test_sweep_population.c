@@ -77,3 +77,36 @@ TEST_IN_FOLDER(the_worst_go_on_from_the_best)
     assert_int_equal(winners, 6);
     aq_sweep_desk_close(desk);
 }
+
+/* Nothing more is trained there, so other settings would be told with a score that is not theirs. */
+TEST_IN_FOLDER(who_goes_on_from_a_solved_run_has_its_settings)
+{
+    const char *dir = cli_path(state, "population");
+    sweep_hand hand;
+    sweep_found(dir, population);
+    sweep_hire(&hand, dir, "hand");
+    const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);
+    size_t moved = 0;
+    for (int64_t i = 0; study->rounds < 2; i++) {
+        const aq_sweep_now now = {(double)i, i};
+        aq_sweep_errand errand;
+        aq_sweep_outcome outcome = {.figures = {0}};
+        assert_succeeds(
+            aq_sweep_desk_claim(hand.desk, now, &errand, &hand.run, &hand.attempt, &refusal));
+        const uint32_t trial = study->stages[study->runs[hand.run].stage].trial;
+        outcome.is_solved = trial == 3;
+        outcome.figures[study->spec->score] = outcome.is_solved ? 500 : trial;
+        assert_succeeds(
+            aq_sweep_desk_report(hand.desk, now, hand.run, hand.attempt, &outcome, &refusal));
+    }
+    for (uint32_t i = 8; i < 16; i++) {
+        const aq_sweep_stage *stage = &study->stages[i];
+        const aq_sweep_stage *from = &study->stages[stage->from];
+        moved += from->trial == 3 && stage->trial != 3;
+        if (from->trial == 3) {
+            assert_memory_equal(&stage->point, &from->point, sizeof(from->point));
+        }
+    }
+    assert_true(moved > 0);
+    sweep_dismiss(&hand);
+}

@@ -56,6 +56,9 @@ TEST_IN_FOLDER(the_area_has_what_was_shown_from_when_it_was_shown)
         /* A run that is solved needs no more steps. */
         {SEEN(1, 100, 300), ENDED(400, 480, true), 0.1 * 20 + 0.3 * 300 + 0.6 * 480},
         {"", ENDED(400, 480, true), 0.4 * 20 + 0.6 * 480},
+        /* Another limit ended it. */
+        {SEEN(1, 100, 300) SEEN(2, 400, 50), ENDED(400, 300, false),
+         0.1 * 20 + 0.3 * 300 + 0.6 * 50},
         /* Resumed from before its last evaluation. */
         {SEEN(1, 100, 300) SEEN(9, 200, 50) SEEN(2, 200, 400), ENDED(1000, 400, false),
          0.1 * 20 + 0.1 * 300 + 0.8 * 400},
@@ -69,9 +72,37 @@ TEST_IN_FOLDER(the_area_has_what_was_shown_from_when_it_was_shown)
     EACH_ROW(i, rows) {
         aq_sweep_outcome outcome;
         leave(study, dir, 0, rows[i].metrics, rows[i].result);
-        aq_sweep_training_outcome(study, dir, 0, &outcome);
+        assert_true(aq_sweep_training_outcome(study, dir, 0, &outcome));
         assert_false(outcome.is_failed);
         assert_near(outcome.figures[AQ_SWEEP_AREA], rows[i].area, 1e-9);
+    }
+    sweep_dismiss(&hand);
+}
+
+/* Somebody ended the training, and not the worker: there is nothing to score yet. */
+TEST_IN_FOLDER(a_run_that_was_stopped_has_not_ended)
+{
+    static const struct {
+        const char *result;
+        bool has_ended, is_failed;
+    } rows[] = {
+        {"{\"state\": \"interrupted\", \"env_steps\": 400, \"return_mean\": 480}", false, true},
+        {"{\"state\": \"stopped\", \"env_steps\": 400, \"return_mean\": 480}", false, true},
+        {"{\"state\": \"diverged\", \"env_steps\": 400, \"cpu_s\": 7}", true, true},
+        {"{\"state\": \"budget\", \"env_steps\": 1000, \"return_mean\": 480}", true, false},
+    };
+    const char *dir = cli_path(state, "study");
+    sweep_hand hand;
+    sweep_found(dir, study_text);
+    sweep_hire(&hand, dir, "hand");
+    (void)sweep_step(&hand, 0);
+    const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);
+    EACH_ROW(i, rows) {
+        aq_sweep_outcome outcome;
+        leave(study, dir, 0, SEEN(1, 100, 300), rows[i].result);
+        assert_int_equal(aq_sweep_training_outcome(study, dir, 0, &outcome), rows[i].has_ended);
+        assert_int_equal(outcome.is_failed, rows[i].is_failed);
+        assert_true(outcome.figures[AQ_SWEEP_STEPS] >= 400); /* what it took is known */
     }
     sweep_dismiss(&hand);
 }
@@ -94,7 +125,7 @@ TEST_IN_FOLDER(a_solved_run_is_scored_alike_at_each_rung)
             aq_sweep_desk_claim(hand.desk, now, &errand, &hand.run, &hand.attempt, &refusal));
         assert_int_equal(errand, AQ_SWEEP_RUN_IT);
         leave(study, dir, hand.run, SEEN(1, 100, 300), ENDED(400, 480, true));
-        aq_sweep_training_outcome(study, dir, hand.run, &outcome);
+        assert_true(aq_sweep_training_outcome(study, dir, hand.run, &outcome));
         assert_near(outcome.figures[AQ_SWEEP_AREA], areas[i], 1e-9);
         assert_succeeds(
             aq_sweep_desk_report(hand.desk, now, hand.run, hand.attempt, &outcome, &refusal));
