@@ -15,7 +15,7 @@
 #include "common/sys/folder_lock.h"
 #include "common/wire/wire_policy.h"
 
-enum { PATH_BYTES_MAX = 4096, IDENTITY_BYTES_MAX = 65536, CONFIG_BYTES_MAX = 1 << 20 };
+enum { PATH_BYTES_MAX = 4096, IDENTITY_BYTES_MAX = 65536 };
 
 typedef struct record_reader {
     const char *folder;

@@ -325,7 +325,6 @@ static void restart(aq_python_worker *worker)
 {
     aq_error error = {0};
     worker->started_ns = aq_clock_monotonic_ns();
-    worker->restarts++;
     if (aq_python_process_start(aq_python_interpreter(worker->interpreter), worker->task,
                                 worker->memory, &worker->process, &error) != 0) {
         aq_python_worker_note_text(worker, "%s", error.text);

@@ -29,7 +29,6 @@ typedef struct aq_python_worker {
     size_t obs_bytes, action_bytes;
     uint32_t lanes_max;
     uint64_t generation; /* of the process; from 1. What an older one knew is lost */
-    uint64_t restarts;
 
     /* Why it is down, or why the last work in a slot failed. */
     char failure[AQ_PYTHON_TEXT_MAX + 256];

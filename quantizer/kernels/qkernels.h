@@ -87,7 +87,6 @@ typedef struct aq_row_quant {
 typedef struct aq_packed_layer {
     uint32_t inputs, outputs;
     uint32_t activation;
-    uint32_t format;
     const void *weights; /* in the rung's own layout */
     const float *scale;  /* [outputs] */
     const int32_t *sum;  /* [outputs] */

@@ -68,7 +68,6 @@ int aq_data_live_open(const char *url, aq_data_live **ret_live, aq_error *error)
             .run_id = page->run_id,
             .schema_hash = page->schema_hash,
             .store = page->store,
-            .messages = page->messages,
             .n_step = page->n_step,
             .chunk_length = page->chunk_length,
             .message_bytes = page->message_bytes,
@@ -160,7 +159,6 @@ int aq_data_live_read(aq_data_live *live, const aq_data_set_info *info, const aq
 
 typedef struct sender_state {
     uint64_t granted, acknowledged, sent;
-    uint64_t transitions; /* in all messages so far */
 } sender_state;
 
 typedef struct bringing {

@@ -17,7 +17,6 @@ typedef struct aq_data_live_info {
     bool has_schema; /* an older shard tells none */
     aq_schema schema;
     uint64_t run_id, schema_hash, store;
-    uint64_t messages; /* that it holds */
     uint32_t n_step, chunk_length, message_bytes;
 } aq_data_live_info;
 

@@ -30,7 +30,7 @@ typedef struct drive {
     const char *dir;
     char program[PATH_BYTES];
     aq_own_child *children;
-    size_t count, running, failed;
+    size_t count, running;
     bool is_stopped, is_quiet;
     bool is_shown;  /* a line of progress, on a terminal */
     aq_error error; /* of the last that could not be started */
@@ -49,7 +49,6 @@ static int start_one(drive *its, aq_own_child *child)
     *child = (aq_own_child){.user = its, .ended = on_child_ended};
     int rc = aq_own_child_start(&its->loop.uv, child, &spec, &its->error);
     its->running += rc == 0;
-    its->failed += rc != 0;
     return rc;
 }
 
@@ -72,8 +71,8 @@ static void on_again(uv_timer_t *timer)
 static void on_child_ended(aq_own_child *child, int signal_number, int64_t status)
 {
     drive *its = child->user;
+    (void)status;
     its->running--;
-    its->failed += signal_number == 0 && status != 0;
     if (signal_number != 0 && !its->is_stopped) {
         child->user = NULL; /* to be started again */
         uv_timer_start(&its->again, on_again, AGAIN_MS, 0);

@@ -200,7 +200,6 @@ int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_rou
     if (server == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
-    server->loop = loop;
     server->is_local = aq_http_address_is_local(&address);
     server->site =
         (aq_http_site){.route_count = count, .left = on_left, .has_room = has_room, .user = server};

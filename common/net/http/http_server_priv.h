@@ -17,7 +17,6 @@ enum {
 };
 
 struct aq_http_server {
-    uv_loop_t *loop;
     uv_tcp_t listener;
     uv_timer_t timer;
     unsigned open_handles; /* of these two */
