@@ -393,7 +393,7 @@ int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
     const bool is_wide = index == AQ_LEARNER_CASE_WIDE;
     const uint32_t products = !is_wide && is_bf16(index) ? AQ_PRODUCTS_BF16 : AQ_PRODUCTS_FP32;
 
-    *of = (aq_learner_case){.rows = row->rows, .inputs = row->inputs, .actions = row->actions};
+    *of = (aq_learner_case){.rows = row->rows, .actions = row->actions};
     int rc = make(of, row, products, threads, exchange, model, error);
     if (rc != 0) {
         aq_learner_case_fini(of);

@@ -22,7 +22,7 @@ typedef struct aq_case_product {
 
 typedef struct aq_learner_case {
     uint32_t rows; /* of a step: a batch's, or a minibatch's */
-    uint32_t inputs, actions;
+    uint32_t actions;
     aq_run_config config;
     aq_schema schema;
     aq_agent *agent;

@@ -316,8 +316,6 @@ static void take_status(const Actorq__V1__StatusReply *reply, aq_rig_status *ret
     if (reply->replay != NULL) {
         ret_status->stored = reply->replay->stored;
         ret_status->snapshots = reply->replay->snapshots;
-        ret_status->duplicates = reply->replay->duplicates;
-        ret_status->gaps = reply->replay->gaps;
         ret_status->rejected = reply->replay->rejected;
     }
 }

@@ -49,7 +49,7 @@ typedef struct aq_rig_status {
     uint64_t stored; /* transitions */
     uint64_t resident_bytes;
     uint64_t snapshots;
-    uint64_t duplicates, gaps, rejected; /* messages */
+    uint64_t rejected; /* messages */
 } aq_rig_status;
 
 int aq_replay_rig_status(aq_replay_rig *rig, aq_rig_status *ret_status,
