@@ -179,7 +179,6 @@ void chaos_audit_read(chaos_audit *audit, const char *folder)
         fail_msg("%s", refusal.text);
     }
     log->class->close(log);
-    audit->stores++;
 }
 
 /* ---- the sums ------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ typedef struct chaos_actor {
 typedef struct chaos_audit {
     chaos_actor actors[CHAOS_ACTORS_MAX];
     size_t actor_count;
-    uint64_t stores, records, transitions;
+    uint64_t records, transitions;
     uint64_t acknowledged, lost; /* steps */
     uint64_t duplicated, corrupt;
     uint64_t holes;   /* numbers of messages, and steps of drained actors, that are missing */

@@ -74,7 +74,6 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
         sampler->corrupt += !is_genuine(sampler, reply, row);
     }
     sampler->rows += reply->rows;
-    sampler->batches++;
 }
 
 void chaos_sampler_ask(chaos_sampler *sampler, uint64_t run_id)

@@ -14,7 +14,7 @@ typedef struct chaos_sampler {
     aq_rpc_client *client;
     aq_rpc_stub stub;
     bool is_calling;
-    uint64_t batches, rows, corrupt;
+    uint64_t rows, corrupt;
 } chaos_sampler;
 
 void chaos_sampler_open(chaos_sampler *sampler, uv_loop_t *loop, const char *url,

@@ -406,14 +406,12 @@ static void fill_outcome(const sim_cluster *cluster, sim_outcome *outcome)
     outcome->events = sim_agenda_count(world->agenda);
     outcome->env_steps = sim_ledger_inserted(&cluster->site.ledger);
     outcome->learner_steps = cluster->learner.steps_done;
-    outcome->versions = cluster->site.ledger.version_count;
     outcome->messages_lost = cluster->site.network.lost;
     outcome->messages_doubled = cluster->site.network.doubled;
     outcome->lies = cluster->liar.answered;
     outcome->policy_gaps = cluster->site.ledger.policy_gaps;
     outcome->stored_twice = cluster->site.ledger.twice;
     outcome->breaks = cluster->site.push.breaks;
-    outcome->resent = cluster->site.rpc.resent;
     outcome->timeouts = cluster->site.rpc.timeouts;
     outcome->evaluations = cluster->learner.evaluations;
     outcome->first_return = cluster->learner.first_return;

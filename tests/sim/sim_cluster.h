@@ -39,8 +39,8 @@ typedef struct sim_outcome {
     int64_t end_ns;      /* how long the run took, in its own time */
     int64_t recovery_ns; /* of it, from the last fault until everybody moved */
     uint64_t events;
-    uint64_t env_steps, learner_steps, versions;
-    uint64_t messages_lost, messages_doubled, breaks, resent, timeouts;
+    uint64_t env_steps, learner_steps;
+    uint64_t messages_lost, messages_doubled, breaks, timeouts;
     uint64_t policy_gaps;  /* versions heard that change one which had been missed */
     uint64_t stored_twice; /* messages that two shards had at a time */
     uint64_t records, records_lost, segments_dropped; /* of shards' disks */

@@ -94,7 +94,6 @@ static void leave(sim_cluster *cluster)
     if (host < SIM_HOST_ACTOR || host >= SIM_HOST_EVALUATOR || !sim_host_runs(cluster, host)) {
         return;
     }
-    cluster->site.tally.actor_leaves++;
     sim_actor_stop(&cluster->actors[host - SIM_HOST_ACTOR]);
     at(cluster, draw_end_ns(cluster, 4 * AQ_NS_PER_S, 8 * AQ_NS_PER_S), on_restart, host);
 }

@@ -102,7 +102,6 @@ static void on_arrival(void *user, uint64_t tag)
     }
     bool arrives = !message->is_lost && to->up && !network->cut[route.from][route.to];
     if (arrives) {
-        network->carried++;
         sim_trace(network->world, "arrives", route.from, route.to);
         route.arrival(route.user, route.tag, message->frame, message->size);
     } else {

@@ -44,7 +44,7 @@ typedef struct sim_network {
     bool cut[SIM_HOSTS_MAX][SIM_HOSTS_MAX]; /* [from][to] */
     sim_message *messages;                  /* all on their way */
     size_t message_count;
-    uint64_t carried, lost, doubled;
+    uint64_t lost, doubled;
 } sim_network;
 
 void sim_network_init(sim_network *network, sim_world *world);

@@ -156,7 +156,6 @@ static void on_redialled(void *user, uint64_t tag)
     sim_rpc *rpc = user;
     sim_call *call = find_call(rpc, tag);
     if (call != NULL) {
-        rpc->resent++;
         transmit(rpc, call);
     }
 }

@@ -45,7 +45,7 @@ typedef struct sim_rpc {
     size_t server_count;
     sim_call *calls; /* out */
     uint64_t next_call;
-    uint64_t resent, timeouts;
+    uint64_t timeouts;
 } sim_rpc;
 
 void sim_rpc_init(sim_rpc *rpc, sim_network *network);

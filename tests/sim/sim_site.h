@@ -28,7 +28,7 @@ _Static_assert(SIM_HOST_LIAR + 1 <= SIM_HOSTS_MAX, "a host for everybody");
 
 /* How many of whose faults there were. */
 typedef struct sim_tally {
-    uint32_t learner_kills, shard_kills, shard_stops, actor_kills, actor_leaves, full_disks;
+    uint32_t learner_kills, shard_kills, shard_stops, actor_kills, full_disks;
     uint32_t lost_ranks;
 } sim_tally;
 

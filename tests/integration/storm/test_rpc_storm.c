@@ -69,7 +69,6 @@ typedef struct fetch_client {
     aq_rng rng;
     bool is_stopping;
     unsigned in_flight, answers, failures;
-    uint32_t asked[IN_FLIGHT];
 } fetch_client;
 
 typedef struct fetch_call {

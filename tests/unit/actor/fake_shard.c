@@ -130,7 +130,6 @@ void fake_shard_init(fake_shard *shard)
     must(aq_layout_init(&settings.schema, settings.n_step, settings.config.replay.chunk_length,
                         &shard->layout, NULL));
     shard->run_id = KIT_RUN;
-    shard->schema_hash = settings.schema_hash;
     shard->incarnation = 1;
 }
 

@@ -18,7 +18,6 @@ typedef struct fake_shard {
     Actorq__V1__Flow_Service methods; /* first */
     aq_rpc_dispatcher *dispatcher;
     uint64_t run_id;
-    uint64_t schema_hash;
     aq_layout layout;
 
     uint64_t store; /* 0: it does not say */

@@ -29,7 +29,6 @@ void outbox_shard_init(outbox_shard *shard, const aq_layout *layout)
 void outbox_shard_restart(outbox_shard *shard)
 {
     shard->incarnation++;
-    shard->met = false;
     shard->mark = 0;
     shard->gaps = 0;
 }
@@ -63,7 +62,6 @@ void outbox_shard_take(outbox_shard *shard, const uint8_t *frame, size_t size)
     assert_true(experience.acknowledged < experience.seq);
     shard->last_seq = experience.seq;
     shard->last_acknowledged = experience.acknowledged;
-    shard->met = true;
     if (experience.acknowledged > shard->mark) {
         shard->mark = experience.acknowledged;
     }

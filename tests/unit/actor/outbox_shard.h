@@ -10,13 +10,12 @@
 
 #include "actor/core/outbox.h"
 
-enum { SHARD_MESSAGES_MAX = 4096, SHARD_RUN = 11, SHARD_ACTOR = 3, SHARD_SCHEMA = 77 };
+enum { SHARD_MESSAGES_MAX = 4096, SHARD_RUN = 11, SHARD_ACTOR = 3 };
 #define SHARD_ACTOR_INCARNATION UINT64_C(0xabcdef)
 
 typedef struct outbox_shard {
     aq_layout layout;
     uint64_t incarnation;
-    bool met; /* a message of the actor has come to this incarnation */
     uint64_t mark;
     uint64_t gaps;
     uint64_t duplicates;

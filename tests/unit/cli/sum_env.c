@@ -87,7 +87,6 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     (void)rng;
     *(sum_state *)state = (sum_state){0};
     observe(params, state, obs);
-    sum_env_counts.resets++;
     return !((const sum_params *)params)->fails_resets;
 }
 

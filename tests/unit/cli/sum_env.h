@@ -26,7 +26,7 @@ extern const aq_env_class sum_env_closed;
 extern const aq_env_class sum_env_table;
 
 typedef struct sum_env_calls {
-    uint64_t begins, ends, resets, steps, physics_starts, physics_steps;
+    uint64_t begins, ends, steps, physics_starts, physics_steps;
     double actions, physics_actions; /* sums of what was done */
 } sum_env_calls;
 

@@ -61,7 +61,6 @@ static int take_record(void *user, uint64_t segment, uint64_t number, aq_lease *
     harvest->segments[harvest->count] = segment;
     harvest->frames[harvest->count] = harvest->keeps_frames ? aq_lease_ref(frame) : NULL;
     harvest->count++;
-    harvest->bytes += frame->size;
     return 0;
 }
 

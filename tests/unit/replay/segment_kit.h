@@ -26,7 +26,6 @@ typedef struct segment_harvest {
     uint64_t *numbers, *segments; /* [count] */
     aq_lease **frames;            /* [count], a reference each */
     bool keeps_frames;
-    uint64_t bytes; /* of all frames */
     bool has_snapshot;
     size_t snapshot_size;
     uint32_t snapshot_crc;

@@ -17,7 +17,6 @@ static void on_rejected(void *user, const char *peer, const aq_error *error)
 static void on_damaged(void *user, const char *what)
 {
     service_kit *kit = user;
-    kit->damages++;
     snprintf(kit->damage, sizeof(kit->damage), "%s", what);
 }
 

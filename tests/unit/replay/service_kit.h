@@ -26,7 +26,6 @@ typedef struct service_kit {
     int rejections;
     aq_error rejection; /* the last */
     char rejected_peer[64];
-    int damages;
     char damage[256]; /* the last */
     int stops;
     char stop_reason[64];

@@ -6,7 +6,7 @@
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 /* 3 rows of blocks, the last with 5 of 16 rows; 10 columns, the last with 1 of 4 columns. */
-enum { ROWS = 37, COLUMNS = 37, BLOCK_ROWS = 3, BLOCK_COLUMNS = 10, BLOCKS = 30 };
+enum { ROWS = 37, COLUMNS = 37, BLOCK_ROWS = 3, BLOCK_COLUMNS = 10 };
 
 static void quantizer_fixture_setup(quantizer_fixture *fixture)
 {

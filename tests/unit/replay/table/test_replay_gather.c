@@ -10,7 +10,6 @@
 
 /* A ring of one message's chunks. */
 typedef struct gathering {
-    aq_layout layout;
     aq_table_spec spec;
     aq_arrival *arrival;
     aq_chunk_ring ring;
@@ -31,7 +30,6 @@ static gathering *gathering_of(const aq_table_spec *spec, const aq_layout *layou
 {
     gathering *it = aq_alloc(1, sizeof(*it));
     assert_non_null(it);
-    it->layout = *layout;
     it->spec = *spec;
     it->arrival = table_kit_arrival(layout, pieces, count);
     assert_int_equal(aq_chunk_ring_init(&it->ring), 0);

@@ -171,9 +171,9 @@ static void put_two_steps(stand *all)
 TEST(a_step_moves_the_cell_it_visited_by_its_error)
 {
     static const struct {
-        double behind, expected_behind; /* V of state 1, and whether the step has one */
-        bool learns_last;
-    } rows[] = {{0.5, 0, true}, {0, 0, false}, {0.2 * 0 + 0.8 * 0.5, 0, true}};
+        double behind;    /* V of state 1 */
+        bool learns_last; /* whether the step has one */
+    } rows[] = {{0.5, true}, {0, false}, {0.2 * 0 + 0.8 * 0.5, true}};
     for (size_t i = 0; i < 3; i++) {
         stand all = make(classes[i]);
         put_two_steps(&all);
