@@ -342,7 +342,6 @@ aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
         summary.shards += record->role == AQ_ROLE_REPLAY;
         const aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
         if (record->role == AQ_ROLE_ACTOR && row && row->has_actor) {
-            summary.steps_per_s += isfinite(row->actor.steps_per_s) ? row->actor.steps_per_s : 0;
             add_times(&summary, &row->actor);
             if (isfinite(row->actor.return_mean)) {
                 return_sum += row->actor.return_mean;

@@ -98,7 +98,6 @@ void aq_learner_service_restore_gap(aq_learner_service *service, const aq_precis
 /* The sum of what actors and evaluators said last, for progress and metrics. */
 typedef struct aq_actors_summary {
     uint32_t actors, evaluators, shards;
-    double steps_per_s;
     double return_mean; /* of training episodes, over the actors that have one; NaN: none */
     /* Of the actors that told where their time went. */
     uint32_t timed;
