@@ -271,7 +271,6 @@ static int start_store(aq_segment_folder *folder, const aq_store_identity *wante
     }
     AQ_ASSERT(wanted->store != 0);
     folder->identity = *wanted;
-    folder->is_new = true;
     return identity_write(folder->path, &folder->identity, error);
 }
 

@@ -36,7 +36,6 @@ typedef struct aq_store_identity {
 typedef struct aq_segment_folder {
     char path[AQ_SEGMENT_FOLDER_BYTES_MAX];
     aq_folder_lock *lock;
-    bool is_new;
     aq_store_identity identity;
 } aq_segment_folder;
 

@@ -226,7 +226,6 @@ int aq_segment_log_open(const aq_segment_log_config *config, const aq_replay_log
     *ret_found = (aq_segment_log_found){
         .store = segments->folder.identity.store,
         .last_number = recovered.last_number,
-        .is_new = segments->folder.is_new,
     };
     *ret_log = &segments->log;
     return 0;

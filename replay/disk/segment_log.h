@@ -44,7 +44,6 @@ typedef struct aq_segment_log_config {
 typedef struct aq_segment_log_found {
     uint64_t store;       /* names this store over all its lives */
     uint64_t last_number; /* records go on after it; 0: there was none */
-    bool is_new;
 } aq_segment_log_found;
 
 /* The name of the store in the folder, which a shard tells before it knows of which run it is. It
