@@ -54,7 +54,7 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double goal = suite->task->goal;
     const double speed = *aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
-    return aq_tolerance(speed, goal, INFINITY, goal, 0, AQ_FALLOFF_LINEAR);
+    return aq_tolerance_linear(speed, goal, INFINITY, goal, 0);
 }
 
 static const aq_suite_task run = {

@@ -63,8 +63,7 @@ static double reward_hopping(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double goal = suite->task->goal;
     const double speed = *aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
-    return standing(suite, lane) *
-           aq_tolerance(speed, goal, INFINITY, goal / 2, 0.5, AQ_FALLOFF_LINEAR);
+    return standing(suite, lane) * aq_tolerance_linear(speed, goal, INFINITY, goal / 2, 0.5);
 }
 
 static const aq_suite_task stand = {

@@ -83,8 +83,8 @@ static double carriage(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double standing = aq_tolerance_gaussian(head_height(suite, lane), STANDING_HEIGHT,
                                                   INFINITY, STANDING_HEIGHT / 4);
-    const double upright = aq_tolerance(torso_orientation(suite, lane)[AQ_SUITE_ZZ], UPRIGHT,
-                                        INFINITY, UPRIGHT + 1, 0, AQ_FALLOFF_LINEAR);
+    const double upright = aq_tolerance_linear(torso_orientation(suite, lane)[AQ_SUITE_ZZ], UPRIGHT,
+                                               INFINITY, UPRIGHT + 1, 0);
     return (4 + aq_suite_small_controls(suite, lane)) / 5 * (standing * upright);
 }
 
@@ -102,7 +102,7 @@ static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
     const double goal = suite->task->goal;
     const mjtNum *velocity = aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
     const double speed = sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]);
-    const double going = aq_tolerance(speed, goal, INFINITY, goal, 0, AQ_FALLOFF_LINEAR);
+    const double going = aq_tolerance_linear(speed, goal, INFINITY, goal, 0);
     return carriage(suite, lane) * ((5 * going + 1) / 6);
 }
 

@@ -63,7 +63,7 @@ static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double goal = suite->task->goal;
     const double speed = *aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
-    const double going = aq_tolerance(speed, goal, INFINITY, goal / 2, 0.5, AQ_FALLOFF_LINEAR);
+    const double going = aq_tolerance_linear(speed, goal, INFINITY, goal / 2, 0.5);
     return reward_standing(suite, lane) * (5 * going + 1) / 6;
 }
 
