@@ -7,7 +7,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -318,16 +317,6 @@ void aq_run_report_ended(aq_run_report *report)
 
 /* ---- the status ----------------------------------------------------------------------------- */
 
-/* A metric that has a field of its own, from before there was a list. */
-static void fill_field(Actorq__V1__LearnerStatus *status, const char *name, double value)
-{
-    const ProtobufCFieldDescriptor *field =
-        protobuf_c_message_descriptor_get_field_by_name(status->base.descriptor, name);
-    if (field != NULL && field->type == PROTOBUF_C_TYPE_DOUBLE) {
-        memcpy((char *)status + field->offset, &value, sizeof(value));
-    }
-}
-
 static void fill_metrics(aq_run_report *report, Actorq__V1__LearnerStatus *status)
 {
     const aq_metric_list *metrics = report->from.algorithm_metrics;
@@ -342,7 +331,6 @@ static void fill_metrics(aq_run_report *report, Actorq__V1__LearnerStatus *statu
         shown->is_logarithmic = row->is_logarithmic;
         shown->value = report->window.metrics[i];
         report->shown_pointers[i] = shown;
-        fill_field(status, row->name, shown->value);
     }
     status->n_metrics = metrics->count;
     status->metrics = report->shown_pointers;
