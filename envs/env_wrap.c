@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "envs/frame_stack.h"

@@ -8,8 +8,6 @@
  */
 #include "gradients/gradient_module.h"
 
-#include <string.h>
-
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"

@@ -1,7 +1,6 @@
 /*
  * Data sets of the public library: the reader (common/data_set), in the words of the public header.
  */
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/data_set/data_set_reader.h"

@@ -11,7 +11,6 @@
 #ifndef AQ_ROLLOUT_ACT_H
 #define AQ_ROLLOUT_ACT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"

@@ -8,7 +8,6 @@
 #ifndef AQ_ROLLOUT_TRIAL_H
 #define AQ_ROLLOUT_TRIAL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"

@@ -8,9 +8,7 @@
 #ifndef AQ_ACTOR_CORE_POLICY_CHAIN_H
 #define AQ_ACTOR_CORE_POLICY_CHAIN_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/base/error.h"
 #include "common/policy/snapshot.h"

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "actor/core/actor_seeds.h"
-#include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"

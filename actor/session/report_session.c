@@ -7,7 +7,6 @@
 
 #include "actor/core/back_off.h"
 #include "common/base/assert.h"
-#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/sys/log.h"

@@ -28,8 +28,6 @@
 #ifndef AQ_ACTOR_SESSION_SHARD_SESSION_H
 #define AQ_ACTOR_SESSION_SHARD_SESSION_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "actor/core/actor_core.h"

@@ -4,7 +4,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "bench/env_replay/playback.h"
 #include "cli/text/command.h"

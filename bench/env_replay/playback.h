@@ -6,8 +6,6 @@
 #define AQ_BENCH_ENV_REPLAY_PLAYBACK_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "bench/env_replay/playback_report.h"
 #include "bench/env_replay/recording.h"

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "bench/kernels/bench_pictures.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"

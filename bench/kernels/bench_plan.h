@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bench/kernels/bench_pictures.h"
 #include "bench/kernels/paired_timing.h"
 #include "common/base/error.h"
 #include "common/sys/options.h"

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "bench/kernels/bench_pictures.h"
 #include "bench/kernels/bench_report.h"
 #include "cli/text/command.h"
 #include "common/sys/cpu.h"

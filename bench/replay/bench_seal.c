@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bench/replay/replay_bench_plan.h"
 #include "bench/replay/replay_drawer.h"

@@ -7,7 +7,6 @@
 #ifndef AQ_CLI_COMPARE_COMPARE_ARM_H
 #define AQ_CLI_COMPARE_COMPARE_ARM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

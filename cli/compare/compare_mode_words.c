@@ -3,7 +3,6 @@
  */
 #include "cli/compare/compare_mode_words.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "cli/text/figure_text.h"

@@ -7,7 +7,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/text/command.h"
 #include "cli/text/json_file.h"

@@ -6,7 +6,6 @@
 #ifndef AQ_CLI_COMPARE_COMPARE_SUMMARY_H
 #define AQ_CLI_COMPARE_COMPARE_SUMMARY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/compare/compare_plan.h"

@@ -5,7 +5,6 @@
 #ifndef AQ_CLI_ENV_BENCH_LANES_H
 #define AQ_CLI_ENV_BENCH_LANES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -5,7 +5,6 @@
 #define AQ_CLI_ENV_ENV_VIEW_H
 
 #include <jansson.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "envs/env_open.h"

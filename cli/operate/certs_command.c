@@ -2,7 +2,6 @@
  * actorq certs: a small authority for one run, and what each role proves itself with.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/text/command.h"
 #include "common/base/clock.h"

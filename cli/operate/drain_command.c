@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/operate/drain_choice.h"
 #include "cli/operate/operation.h"

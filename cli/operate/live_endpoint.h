@@ -7,7 +7,6 @@
 #define AQ_CLI_OPERATE_LIVE_ENDPOINT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "common/base/error.h"
 #include "common/net/address/url.h"

@@ -2,7 +2,6 @@
  * actorq set: changes settings of a running system, or shows those that can be changed.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/operate/operation.h"
 #include "cli/text/command.h"

@@ -1,7 +1,6 @@
 /*
  * actorq stop: ends a run for everybody, or one replay shard, in good order.
  */
-#include <stdlib.h>
 
 #include "cli/operate/operation.h"
 #include "cli/text/command.h"

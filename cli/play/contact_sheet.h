@@ -5,7 +5,6 @@
 #ifndef AQ_CLI_PLAY_CONTACT_SHEET_H
 #define AQ_CLI_PLAY_CONTACT_SHEET_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/buffer.h"

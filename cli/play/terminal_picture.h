@@ -8,8 +8,6 @@
 #ifndef AQ_CLI_PLAY_TERMINAL_PICTURE_H
 #define AQ_CLI_PLAY_TERMINAL_PICTURE_H
 
-#include <stdint.h>
-
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "envs/canvas.h"

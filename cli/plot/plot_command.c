@@ -1,7 +1,6 @@
 /*
  * actorq plot: curves of runs as a picture.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #define AQ_CLI_PLOT_PLOT_SCALE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { AQ_TICKS_MAX = 32 };

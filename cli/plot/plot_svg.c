@@ -6,9 +6,6 @@
 #include "cli/plot/plot_svg.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "common/base/plain_text.h"
 #include "common/base/utf8.h"

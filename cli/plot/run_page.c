@@ -4,8 +4,6 @@
  */
 #include "cli/plot/run_page.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/plot/run_plot.h"

@@ -10,7 +10,6 @@
 #include "cli/plot/plot_band.h"
 #include "cli/plot/plot_chart.h"
 #include "cli/plot/run_groups.h"
-#include "common/base/buffer.h"
 #include "common/base/choice.h"
 #include "common/base/error.h"
 

@@ -6,7 +6,6 @@
 #define AQ_CLI_POLICY_CHECKPOINT_FOLDER_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/base/error.h"
 #include "common/wire/wire_checkpoint.h"

@@ -6,7 +6,6 @@
 #define AQ_CLI_POLICY_LAYER_FIGURES_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 

@@ -4,7 +4,6 @@
 #ifndef AQ_CLI_POLICY_QUANTIZE_ARGUMENTS_H
 #define AQ_CLI_POLICY_QUANTIZE_ARGUMENTS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/policy/post_quantize.h"

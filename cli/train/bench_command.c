@@ -4,7 +4,6 @@
  * its output and exit status are this command's.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/text/command.h"

@@ -5,8 +5,6 @@
 #ifndef AQ_CLI_TRAIN_RUN_ENERGY_H
 #define AQ_CLI_TRAIN_RUN_ENERGY_H
 
-#include <stddef.h>
-
 #include "common/base/error.h"
 #include "common/config/run_names.h"
 

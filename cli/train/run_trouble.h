@@ -6,7 +6,6 @@
 #define AQ_CLI_TRAIN_RUN_TROUBLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/operations.pb-c.h"

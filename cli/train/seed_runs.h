@@ -8,7 +8,6 @@
 #ifndef AQ_CLI_TRAIN_SEED_RUNS_H
 #define AQ_CLI_TRAIN_SEED_RUNS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/train/train_grid.h"

@@ -5,7 +5,6 @@
 #define AQ_CLI_WATCH_LOG_SOURCE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "cli/watch/log_line.h"
 #include "common/base/error.h"

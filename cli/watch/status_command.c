@@ -2,7 +2,6 @@
  * actorq status: who is in a run and how it goes, as the learner or a replay shard sees it.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/operate/live_endpoint.h"
 #include "cli/operate/operation.h"

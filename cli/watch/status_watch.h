@@ -6,7 +6,6 @@
 #ifndef AQ_CLI_WATCH_STATUS_WATCH_H
 #define AQ_CLI_WATCH_STATUS_WATCH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"

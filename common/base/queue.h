@@ -10,7 +10,6 @@
 #define AQ_COMMON_BASE_QUEUE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/base/error.h"
 

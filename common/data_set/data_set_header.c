@@ -21,7 +21,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/crc32c.h"
 #include "common/base/little_endian.h"
 #include "common/base/memory.h"

@@ -3,6 +3,7 @@
  */
 #include "common/energy/carbon_intensity.h"
 
+#include <stddef.h>
 #include <strings.h>
 
 static const char our_world_in_data[] =

@@ -6,7 +6,6 @@
 #ifndef AQ_COMMON_ENERGY_CARBON_INTENSITY_H
 #define AQ_COMMON_ENERGY_CARBON_INTENSITY_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 typedef struct aq_carbon_intensity {

@@ -11,7 +11,6 @@
 #ifndef AQ_COMMON_EXPERIENCE_FRAMES_H
 #define AQ_COMMON_EXPERIENCE_FRAMES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/experience/schema.h"

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/settings/settings.h"
 #include "common/settings/settings_table.h"
 #include "common/settings/settings_value.h"

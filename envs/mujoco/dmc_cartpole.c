@@ -2,7 +2,6 @@
  * Cart-pole of the control suite: balance a pole on a cart, or swing it up first; with a reward
  * that guides, or one that is there or not.
  */
-#include <math.h>
 
 #include "envs/mujoco/models.h"
 #include "envs/mujoco/suite.h"

@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "envs/mujoco/suite.h"
 
 /* A named part of the physical state. `needed` ones must be in a recording. */

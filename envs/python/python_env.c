@@ -13,7 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/experience/finite.h"
 #include "envs/python/python_worker.h"

@@ -4,7 +4,6 @@
 #include "interchange/import/foreign_net.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 

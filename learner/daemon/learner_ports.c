@@ -3,7 +3,6 @@
  */
 #include "learner/daemon/learner_ports.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "common/base/buffer.h"

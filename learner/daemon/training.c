@@ -19,7 +19,6 @@
 #include "learner/daemon/publish_log.h"
 #include "learner/daemon/shard_feed.h"
 #include "learner/publish/publication_plan.h"
-#include "quantizer/engine/qerror.h"
 
 enum { REPORTS_MAX = 256, DIVERGED_STEPS = 100 };
 

@@ -7,7 +7,6 @@
 #define AQ_LEARNER_METRICS_METRICS_MIRROR_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "common/base/error.h"
 #include "common/config/run_config.h"

@@ -11,7 +11,6 @@
 #define AQ_LEARNER_METRICS_TENSORBOARD_EVENTS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"

@@ -19,7 +19,6 @@
 #ifndef AQ_LEARNER_NN_NET_SPLIT_H
 #define AQ_LEARNER_NN_NET_SPLIT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"

@@ -19,7 +19,6 @@
 #ifndef AQ_LEARNER_SAMPLING_PREFETCH_H
 #define AQ_LEARNER_SAMPLING_PREFETCH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"

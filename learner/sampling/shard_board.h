@@ -7,7 +7,6 @@
 #ifndef AQ_LEARNER_SAMPLING_SHARD_BOARD_H
 #define AQ_LEARNER_SAMPLING_SHARD_BOARD_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/mutex.h"
 #include "common/experience/column_catalog.h"

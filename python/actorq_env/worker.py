@@ -12,7 +12,7 @@ import sys
 import time
 
 from actorq_env import protocol
-from actorq_env.protocol import CHANNEL, LIFELINE, MEMORY, Refusal
+from actorq_env.protocol import CHANNEL, LIFELINE, MEMORY
 
 ASKING_S = 50e-6
 F_SETSIG = 10  # Linux; not in the module fcntl before Python 3.13

@@ -3,8 +3,6 @@
  */
 #include "python/extension/extension.h"
 
-#include <string.h>
-
 static PyObject *refusal;                 /* actorq.Error */
 static PyObject *make_empty, *make_dtype; /* numpy.empty and numpy.dtype; NULL: not imported yet */
 static PyObject *convert;                 /* actorq._arrays.as_rows */

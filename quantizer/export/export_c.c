@@ -5,12 +5,10 @@
 #include "quantizer/export/export_c.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/policy/net_graph.h"
 #include "quantizer/export/export_head.h"
 #include "quantizer/export/export_layer.h"

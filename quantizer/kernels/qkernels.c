@@ -5,7 +5,6 @@
 #include "quantizer/kernels/qkernels.h"
 
 #include "common/base/assert.h"
-#include "common/sys/cpu.h"
 #include "quantizer/kernels/scalar/scalar_kernels.h"
 #if defined(AQ_HAVE_NEON)
 #include "quantizer/kernels/arm/qkernels_arm.h"

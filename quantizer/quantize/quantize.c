@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/experience/finite.h"
 #include "quantizer/quantize/quantize_layer.h"
 

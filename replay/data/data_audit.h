@@ -8,8 +8,6 @@
 #ifndef AQ_REPLAY_DATA_DATA_AUDIT_H
 #define AQ_REPLAY_DATA_DATA_AUDIT_H
 
-#include <stdbool.h>
-
 #include "common/data_set/data_set_header.h"
 #include "replay/data/data_lanes.h"
 

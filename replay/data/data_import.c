@@ -13,10 +13,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/mutex.h"
 #include "common/base/parse.h"

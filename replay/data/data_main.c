@@ -3,7 +3,6 @@
  * are laid out.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"

@@ -8,7 +8,6 @@
 #define AQ_REPLAY_DISK_SEGMENT_FOLDER_H
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

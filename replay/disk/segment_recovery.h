@@ -7,7 +7,6 @@
 #ifndef AQ_REPLAY_DISK_SEGMENT_RECOVERY_H
 #define AQ_REPLAY_DISK_SEGMENT_RECOVERY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"

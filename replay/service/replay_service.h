@@ -12,8 +12,6 @@
 #ifndef AQ_REPLAY_SERVICE_REPLAY_SERVICE_H
 #define AQ_REPLAY_SERVICE_REPLAY_SERVICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"

@@ -2,7 +2,6 @@
  * What is done beside the messages and calls, a portion of each at a time, so that nobody has to
  * wait for it.
  */
-#include "common/base/assert.h"
 #include "replay/shard/replay_core_priv.h"
 
 enum {

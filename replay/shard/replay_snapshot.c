@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/clock.h"
 #include "common/base/little_endian.h"
 #include "common/base/memory.h"
 

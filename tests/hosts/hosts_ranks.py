@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from hosts_net import SUBNET, call
-from hosts_run import Fault, check, number, wait_for
+from hosts_run import check, number, wait_for
 
 RANK_HOSTS = ["learner", "spare", "replay"]  # a shard may be beside a rank
 IMAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../deploy/image/")

@@ -1,7 +1,6 @@
 /*
  * The exact functions give here what they gave where these hashes were taken (x86-64, GCC 12).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/exact_math.h"

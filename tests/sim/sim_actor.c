@@ -3,7 +3,6 @@
  */
 #include "tests/sim/sim_actor.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/base/assert.h"

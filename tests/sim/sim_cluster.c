@@ -5,10 +5,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/sys/log.h"
 #include "tests/support/must.h"

@@ -2,9 +2,7 @@
  * Faults come one after another in a rhythm that is drawn, each for a while that is drawn, and
  * overlap.
  */
-#include <math.h>
 
-#include "common/base/assert.h"
 #include "tests/sim/sim_cluster.h"
 
 enum { FAULT_STREAM = 0x6661756c };

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/wire/wire_checkpoint.h"
 #include "tests/sim/sim_learner.h"

@@ -3,7 +3,6 @@
  * and a crash may come between any two of them.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"

@@ -3,8 +3,6 @@
  */
 #include "tests/sim/sim_platter.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"

@@ -3,7 +3,6 @@
  * another rank waits for it; the world stands still meanwhile, and what comes of it is the same
  * whatever the threads do first.
  */
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "tests/sim/sim_learner.h"

@@ -3,7 +3,6 @@
  */
 #include "tests/sim/sim_replay.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"

@@ -5,7 +5,6 @@
 #include "tests/support/chunks.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"

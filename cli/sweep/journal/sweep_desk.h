@@ -6,7 +6,6 @@
 #ifndef AQ_CLI_SWEEP_JOURNAL_SWEEP_DESK_H
 #define AQ_CLI_SWEEP_JOURNAL_SWEEP_DESK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/sweep/study/sweep_study.h"

@@ -14,7 +14,6 @@
 #define AQ_CLI_SWEEP_JOURNAL_SWEEP_JOURNAL_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "cli/sweep/study/sweep_study.h"
 #include "common/base/error.h"

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/sweep/report/sweep_figures.h"
 #include "cli/text/figure_text.h"

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "cli/text/figure_text.h"
 #include "cli/text/text_table.h"

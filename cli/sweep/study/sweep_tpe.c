@@ -9,7 +9,6 @@
 #include "cli/sweep/study/sweep_tpe.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 

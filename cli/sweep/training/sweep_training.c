@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/compare/compare_curve.h"
 #include "cli/sweep/training/folder_copy.h"

@@ -3,7 +3,6 @@
  * commands of their own files.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/sweep/journal/sweep_desk.h"
 #include "cli/sweep/report/sweep_json.h"

@@ -4,7 +4,6 @@
 #include "cli/sweep/work/sweep_drive.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include <uv.h>
 

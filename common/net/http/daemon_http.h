@@ -8,7 +8,6 @@
 #define AQ_COMMON_NET_HTTP_DAEMON_HTTP_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
 #include "common/base/error.h"

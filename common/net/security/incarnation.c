@@ -4,7 +4,6 @@
 #include "common/net/security/incarnation.h"
 
 #include <mbedtls/sha256.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/little_endian.h"

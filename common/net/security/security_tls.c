@@ -16,6 +16,7 @@
 #include "common/base/parse.h"
 #include "common/net/nng_mend/tls_mend.h"
 #include "common/net/security/nng_error.h"
+#include "common/net/security/secret_file.h"
 #include "common/net/security/security.h"
 #include "common/sys/file.h"
 

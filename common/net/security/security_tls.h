@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/net/security/secret_file.h"
 
 typedef struct aq_tls {
     nng_tls_config *server;

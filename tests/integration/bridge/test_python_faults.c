@@ -4,7 +4,6 @@
  */
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "tests/integration/cluster/daemon_process.h"
 #include "tests/support/test.h"

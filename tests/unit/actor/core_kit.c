@@ -3,8 +3,6 @@
  */
 #include "tests/unit/actor/core_kit.h"
 
-#include <string.h>
-
 #include "common/base/parse.h"
 #include "tests/support/must.h"
 #include "tests/support/run_settings_kit.h"

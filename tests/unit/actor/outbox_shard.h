@@ -5,7 +5,6 @@
 #ifndef AQ_TESTS_UNIT_ACTOR_OUTBOX_SHARD_H
 #define AQ_TESTS_UNIT_ACTOR_OUTBOX_SHARD_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "actor/core/outbox.h"

@@ -5,8 +5,6 @@
 #ifndef AQ_TESTS_UNIT_LEARNER_SAMPLE_SHARD_H
 #define AQ_TESTS_UNIT_LEARNER_SAMPLE_SHARD_H
 
-#include <stdbool.h>
-
 #include "common/config/table_spec.h"
 #include "common/experience/batch.h"
 #include "common/net/rpc/rpc.h"

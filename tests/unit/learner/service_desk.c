@@ -3,7 +3,6 @@
  */
 #include "tests/unit/learner/service_desk.h"
 
-#include "common/base/assert.h"
 #include "common/config/run_config.h"
 #include "learner/run/run_plan.h"
 #include "tests/support/test.h"

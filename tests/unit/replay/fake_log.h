@@ -7,7 +7,6 @@
 #define AQ_TESTS_UNIT_REPLAY_FAKE_LOG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "replay/disk/replay_log.h"

@@ -16,7 +16,6 @@
 #include "replay/shard/replay_core.h"
 #include "replay/shard/replay_credit.h"
 #include "replay/table/replay_limiter.h"
-#include "tests/support/chance.h"
 
 enum { KIT_RUN_ID = 77, KIT_STORE = 88, KIT_N_STEP = 3, KIT_CHUNK_LENGTH = 8 };
 

@@ -5,7 +5,6 @@
 #include "tests/unit/common/net/secure_kit.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/protocol/reqrep0/req.h>

@@ -3,7 +3,6 @@
  */
 #include "tests/unit/common/policy/head_kit.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static void init_box(aq_space *space, uint32_t count)

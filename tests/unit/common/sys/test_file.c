@@ -6,9 +6,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <sys/stat.h>
 
 #include "common/sys/file.h"
 #include "tests/support/test.h"

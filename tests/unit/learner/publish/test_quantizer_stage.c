@@ -1,7 +1,6 @@
 /*
  * Jobs are copied, carried out in order, never waited for, and finished before the end.
  */
-#include "common/sys/cpu.h"
 #include "learner/publish/quantizer_stage.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"

@@ -2,7 +2,6 @@
  * The HTTP server and peers that would wear it down: what it bounds. Deadlines are moved rather
  * than waited for.
  */
-#include <sys/socket.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/common/net/http_kit.h"

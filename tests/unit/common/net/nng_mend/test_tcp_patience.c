@@ -3,7 +3,6 @@
  * which heals is found again is tested where lines can be cut, in tests/hosts.
  */
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
