@@ -200,15 +200,7 @@ static int bench_kernels(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    char command[] = COMMAND;
     aq_error error = {0};
-    if (argc < 2 || strcmp(argv[1], "kernels") != 0) {
-        (void)fputs("actorq-bench is started by 'actorq bench kernels'\n", stderr);
-        return EXIT_FAILURE;
-    }
-    if (ensure_settings(argv, &error) != 0) {
-        return aq_command_failed(COMMAND, &error);
-    }
-    argv[1] = command;
-    return bench_kernels(argc - 1, argv + 1);
+    return ensure_settings(argv, &error) == 0 ? bench_kernels(argc, argv)
+                                              : aq_command_failed(COMMAND, &error);
 }

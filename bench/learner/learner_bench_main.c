@@ -21,8 +21,6 @@
 #include "learner/nn/blas.h"
 #include "learner/nn/passes.h"
 
-#define COMMAND "bench learner"
-
 enum {
     THREADS_MAX = 2,
     ROWS_MAX = 64,
@@ -243,14 +241,8 @@ static int bench_learner(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    char command[] = COMMAND;
-    if (argc < 2 || strcmp(argv[1], "learner") != 0) {
-        (void)fputs("actorq-bench-learner is started by 'actorq bench learner'\n", stderr);
-        return EXIT_FAILURE;
-    }
     if (aq_blas_settle(argv)) {
-        argv[1] = command;
-        return bench_learner(argc - 1, argv + 1);
+        return bench_learner(argc, argv);
     }
     (void)fputs("actorq bench learner: the program can't be started anew\n", stderr);
     return EXIT_FAILURE;

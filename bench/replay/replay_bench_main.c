@@ -96,16 +96,10 @@ static int take_raw_messages(const char *url)
 
 int main(int argc, char **argv)
 {
-    char command[] = COMMAND;
     aq_daemon_begin("bench", -1);
     aq_log_set_level(AQ_LOG_WARN);
     if (argc == 3 && strcmp(argv[1], AQ_RAW_MESSAGES_ROLE) == 0) {
         return take_raw_messages(argv[2]);
     }
-    if (argc < 2 || strcmp(argv[1], "replay") != 0) {
-        (void)fputs("actorq-bench-replay is started by 'actorq bench replay'\n", stderr);
-        return EXIT_FAILURE;
-    }
-    argv[1] = command;
-    return bench_replay(argc - 1, argv + 1);
+    return bench_replay(argc, argv);
 }

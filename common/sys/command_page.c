@@ -197,12 +197,3 @@ int aq_command_failed(const char *command, const aq_error *error)
     aq_print_failure(stderr, program, error->text);
     return EXIT_FAILURE;
 }
-
-int aq_command_printed(const char *command)
-{
-    if (fflush(stdout) == EOF || ferror(stdout)) {
-        (void)fprintf(stderr, "actorq %s: the result could not be written\n", command);
-        return EXIT_FAILURE;
-    }
-    return EXIT_SUCCESS;
-}

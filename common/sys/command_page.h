@@ -71,8 +71,4 @@ int aq_program_failed(const char *program, const aq_error *error) AQ_MUST_USE;
 /* "actorq train: <text>" on standard error, of "train"; returns the exit status for a failure. */
 int aq_command_failed(const char *command, const aq_error *error) AQ_MUST_USE;
 
-/* The exit status of a command that printed on standard output: a full disk or a closed pipe is a
- * failure, and is said. */
-int aq_command_printed(const char *command) AQ_MUST_USE;
-
 #endif

@@ -9,15 +9,17 @@
 TEST(subjects_are_listed)
 {
     program_succeeds("bench", "--help", NULL);
-    program_assert_out("Usage: actorq bench SUBJECT [options]");
+    program_assert_out("Usage: actorq bench COMMAND [options]");
     program_assert_out("kernels");
-    program_assert_out("Example");
+    program_assert_out("Try:");
 }
 
 TEST(mistakes_are_answered_in_words)
 {
-    program_refuses("actorq bench: SUBJECT is missing", "bench", NULL);
-    program_refuses("there is no benchmark 'kernel'; did you mean 'kernels'?", "bench", "kernel",
+    const program_result *result = program_run("bench", NULL);
+    assert_int_equal(result->exit_status, 1);
+    assert_says(result->err, "Usage: actorq bench COMMAND [options]");
+    program_refuses("there is no command 'kernel'; did you mean 'kernels'?", "bench", "kernel",
                     NULL);
     program_refuses("actorq bench kernels: unknown option --shape", "bench", "kernels", "--shape",
                     "64", NULL);

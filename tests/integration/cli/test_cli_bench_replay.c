@@ -26,8 +26,7 @@ static void assert_positive(const json_t *object, const char *name)
 
 TEST(mistakes_are_answered_in_words)
 {
-    program_refuses("there is no benchmark 'repla'; did you mean 'replay'?", "bench", "repla",
-                    NULL);
+    program_refuses("there is no command 'repla'; did you mean 'replay'?", "bench", "repla", NULL);
     program_refuses("'pigeons' is neither ipc nor tcp", "bench", "replay", "--transport", "pigeons",
                     NULL);
     program_refuses("actorq bench replay: --soak", "bench", "replay", "--soak", "0", NULL);
