@@ -215,22 +215,6 @@ int aq_energy_file_write(const char *run_dir, const char *text, aq_error *error)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static bool parse_hex(const char *text, uint64_t *ret_value)
-{
-    static const char digits[] = "0123456789abcdef";
-    uint64_t value = 0;
-    size_t length = strlen(text);
-    for (size_t i = 0; i < length; i++) {
-        const char *digit = strchr(digits, text[i]);
-        if (!digit || length != IDENTITY_BYTES - 1) {
-            return false;
-        }
-        value = value << 4 | (uint64_t)(digit - digits);
-    }
-    *ret_value = value;
-    return length > 0;
-}
-
 static bool are_amounts(const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -264,7 +248,7 @@ static int read_machine(json_t *row, aq_energy_ledger *ledger)
                     "processor", &processor, "processors", &cpus, "wall_s", &v[0], "model_idle_j",
                     &v[1], "machine_j", &v[2], "dram_j", &v[3], "idle_j", &v[4]) ||
         !are_amounts(v, 5) || cpus < 1 || cpus > UINT16_MAX ||
-        !parse_hex(identity, &machine.machine) ||
+        aq_parse_id(identity, &machine.machine) != 0 ||
         aq_text_set(machine.processor, sizeof(machine.processor), processor) != 0) {
         return AQ_E_CORRUPT;
     }
@@ -288,7 +272,8 @@ static int read_process(json_t *row, aq_energy_ledger *ledger)
                     "role", &role, "machine", &machine, "cpu_s", &v[0], "wall_s", &v[1],
                     "measured_j", &v[2], "machine_j", &v[3], "dram_j", &v[4], "idle_j", &v[5]) ||
         !are_amounts(v, 6) || role < 0 || role >= AQ_ENERGY_ROLES ||
-        !parse_hex(identity, &process.incarnation) || !parse_hex(machine, &process.last.machine)) {
+        aq_parse_id(identity, &process.incarnation) != 0 ||
+        aq_parse_id(machine, &process.last.machine) != 0) {
         return AQ_E_CORRUPT;
     }
     process.role = (uint32_t)role;

@@ -205,11 +205,6 @@ static bool step_snapshot(aq_segment_writer *writer)
 
 /* ---- when ----------------------------------------------------------------------------------- */
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
 /* Locked. When there will be something to do: 0, at once. */
 static int64_t due_ns(const aq_segment_writer *writer)
 {
@@ -221,13 +216,14 @@ static int64_t due_ns(const aq_segment_writer *writer)
         due = writer->retry_ns;
     }
     if (writer->sync_ns != 0) {
-        due = earlier(due, writer->sync_ns > writer->retry_ns ? writer->sync_ns : writer->retry_ns);
+        due = aq_earlier_ns(due, writer->sync_ns > writer->retry_ns ? writer->sync_ns
+                                                                    : writer->retry_ns);
     }
     if (has_snapshot(writer)) {
-        due = earlier(due, writer->aside_retry_ns[AQ_WRITER_SNAPSHOT]);
+        due = aq_earlier_ns(due, writer->aside_retry_ns[AQ_WRITER_SNAPSHOT]);
     }
     if (writer->drop || writer->asides[AQ_WRITER_DELETING].code != 0) {
-        due = earlier(due, writer->aside_retry_ns[AQ_WRITER_DELETING]);
+        due = aq_earlier_ns(due, writer->aside_retry_ns[AQ_WRITER_DELETING]);
     }
     return due;
 }
