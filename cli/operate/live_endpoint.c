@@ -5,19 +5,12 @@
 
 #include <jansson.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/text/json_file.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
 enum { PATH_BYTES_MAX = 4096, ENDPOINT_BYTES_MAX = 4096 };
-
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
 
 static int take_url(const char *text, char *ret_url, aq_error *error)
 {
@@ -81,7 +74,7 @@ int aq_live_endpoint_url(const char *text, char *ret_url, aq_error *error)
     if (strstr(text, "://")) {
         return take_url(text, ret_url, error);
     }
-    if (is_folder(text)) {
+    if (aq_path_is_folder(text)) {
         return read_folder(text, ret_url, error);
     }
     return aq_fail(error, AQ_E_INVALID,

@@ -12,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
 #include "common/sys/cpu.h"
+#include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "library/source/policy_source.h"
 #include "rollout/greedy_obs.h"
@@ -50,10 +51,9 @@ static int check_target(const char *source, const char *target, aq_error *error)
 /* The policy in fp32, as it is stored so. */
 static int read_exact(const char *source, quantize_report *report, aq_error *error)
 {
-    struct stat status;
-    const bool is_folder = stat(source, &status) == 0 && S_ISDIR(status.st_mode);
-    int rc = aq_policy_source_read(source, is_folder ? AQ_FORMAT_F32 : AQ_PRECISION_AS_STORED,
-                                   &report->exact, report->path, NULL, error);
+    int rc = aq_policy_source_read(
+        source, aq_path_is_folder(source) ? AQ_FORMAT_F32 : AQ_PRECISION_AS_STORED, &report->exact,
+        report->path, NULL, error);
     if (rc != 0) {
         return rc;
     }

@@ -195,10 +195,9 @@ fail_closed:
     return rc;
 }
 
-static bool is_folder(const char *path)
+bool aq_path_is_folder(const char *path)
 {
     struct stat status;
-
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
@@ -223,7 +222,7 @@ int aq_dir_create(const char *path, aq_error *error)
         if (mkdir(part, 0777) != 0) {
             int errno_value = errno;
 
-            if (!is_folder(part)) {
+            if (!aq_path_is_folder(part)) {
                 errno = errno_value;
                 return aq_file_fail(error, part, "make the folder");
             }

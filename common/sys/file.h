@@ -41,4 +41,7 @@ uint64_t aq_dir_remove(const char *path);
  * nowhere, and also when nobody can tell: who then opens it hears why. */
 bool aq_path_exists(const char *path);
 
+/* A folder, or a link to one, that can be looked at. */
+bool aq_path_is_folder(const char *path);
+
 #endif

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
@@ -174,12 +173,6 @@ static int read_file(const char *path, aq_snapshot **ret_snapshot, char *ret_pat
                                : aq_policy_file_read(path, ret_snapshot, error);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /* ---- in which precision --------------------------------------------------------------------- */
 
 int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params)
@@ -256,7 +249,7 @@ int aq_policy_source_read(const char *run_or_policy, uint32_t precision, aq_snap
                           char *ret_path, bool *ret_quantized, aq_error *error)
 {
     aq_snapshot *stored;
-    int rc = is_folder(run_or_policy)
+    int rc = aq_path_is_folder(run_or_policy)
                  ? read_folder(run_or_policy, precision, &stored, ret_path, error)
                  : read_file(run_or_policy, &stored, ret_path, error);
     return rc != 0 ? rc : convert(ret_path, stored, precision, ret_snapshot, ret_quantized, error);
