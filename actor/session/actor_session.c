@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"
 #include "common/sys/log.h"
+#include "common/wire/wire_frame.h"
 
 /* A reason of an environment, which may be a traceback, as one line has room for it. */
 enum { QUOTED_MAX = 1536 };
@@ -193,7 +194,7 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     const aq_actor_counters counters = aq_actor_core_counters(session->core);
     stats->env_steps = counters.env_steps;
     stats->env_failures = counters.env_failures;
-    stats->env_failure = (char *)(uintptr_t)aq_actor_core_env_failure(session->core);
+    stats->env_failure = aq_wire_text(aq_actor_core_env_failure(session->core));
     stats->episodes = counters.episodes;
     stats->return_mean = counters.return_mean;
     stats->policy_version = counters.policy_version;

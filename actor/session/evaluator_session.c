@@ -13,6 +13,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/sys/log.h"
+#include "common/wire/wire_frame.h"
 #include "rollout/evaluator_core.h"
 
 /* Of the incarnation's seeds; any number that nobody else uses. */
@@ -193,7 +194,7 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->policy_version = session->version;
     if (session->core != NULL) {
         stats->env_failures = aq_evaluator_core_env_failures(session->core);
-        stats->env_failure = (char *)(uintptr_t)aq_evaluator_core_failure(session->core);
+        stats->env_failure = aq_wire_text(aq_evaluator_core_failure(session->core));
     }
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/net/rpc/rpc.h"
 #include "common/sys/daemon.h"
+#include "common/wire/wire_frame.h"
 
 enum { CALL_TIMEOUT_MS = 3000, TIMEOUT_MS_DEFAULT = 30000, LOOK_MS = 200 };
 
@@ -65,7 +66,7 @@ static int ask_one(const drain_arguments *arguments, uint64_t member, aq_error *
     Actorq__V1__DrainRequest request = ACTORQ__V1__DRAIN_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
     request.member = member;
-    request.reason = (char *)(uintptr_t)arguments->reason; /* packing only reads it */
+    request.reason = aq_wire_text(arguments->reason);
     int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, 0, "Operations/Drain",
                                &request.base, CALL_TIMEOUT_MS, &answer, error);
     if (rc == 0) {

@@ -10,6 +10,7 @@
 #include "common/net/rpc/rpc.h"
 #include "common/settings/settings.h"
 #include "common/sys/daemon.h"
+#include "common/wire/wire_frame.h"
 #include "proto/operations.pb-c.h"
 
 enum { TIMEOUT_MS_DEFAULT = 3000, SHOWN_BYTES = 512 };
@@ -86,7 +87,7 @@ static int set(void *given, aq_error *error)
     char *texts[AQ_SETTINGS_ASSIGNMENTS_MAX];
     ProtobufCMessage *answer = NULL;
     for (size_t i = 0; i < arguments->assignments.count; i++) {
-        texts[i] = (char *)(uintptr_t)arguments->assignments.texts[i]; /* packing only reads it */
+        texts[i] = aq_wire_text(arguments->assignments.texts[i]);
     }
     request.n_assignments = arguments->assignments.count;
     request.assignments = texts;

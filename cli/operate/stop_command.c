@@ -6,6 +6,7 @@
 #include "cli/text/command.h"
 #include "common/net/rpc/rpc.h"
 #include "common/sys/daemon.h"
+#include "common/wire/wire_frame.h"
 #include "proto/operations.pb-c.h"
 
 enum { TIMEOUT_MS_DEFAULT = 3000 };
@@ -55,7 +56,7 @@ static int stop(void *given, aq_error *error)
     const stop_arguments *arguments = given;
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
-    request.reason = (char *)(uintptr_t)arguments->reason; /* packing only reads it */
+    request.reason = aq_wire_text(arguments->reason);
     int rc = aq_operation_call(arguments->endpoint,
                                arguments->shard != 0 ? AQ_ACCESS_REPLAY : AQ_ACCESS_LEARNER,
                                arguments->shard, "Operations/Stop", &request.base,

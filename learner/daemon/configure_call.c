@@ -10,6 +10,7 @@
 #include "common/config/gradient_rows.h"
 #include "common/settings/settings.h"
 #include "common/sys/log.h"
+#include "common/wire/wire_frame.h"
 #include "learner/run/live_settings.h"
 
 enum { LIVE_MAX = 64, VALUE_TEXT_MAX = 1 << 20 };
@@ -68,7 +69,7 @@ static int on_change(void *user, const aq_setting *row, const char *before, cons
     configure_answer *answer = user;
     Actorq__V1__SettingChange *change = &answer->changes[answer->reply.n_changes];
     AQ_ASSERT(answer->reply.n_changes < LIVE_MAX);
-    change->key = (char *)(uintptr_t)row->key;
+    change->key = aq_wire_text(row->key);
     change->before = keep_text(answer, before);
     change->after = keep_text(answer, after);
     if (change->before == NULL || change->after == NULL) {
@@ -86,7 +87,7 @@ static int add_value(configure_answer *answer, const aq_setting *row, const aq_r
     aq_buffer_init(&text, VALUE_TEXT_MAX);
     int rc = aq_settings_show(row, config, &text);
     if (rc == 0) {
-        value->key = (char *)(uintptr_t)row->key;
+        value->key = aq_wire_text(row->key);
         value->value = keep_text(answer, (const char *)text.data);
         rc = value->value != NULL ? 0 : AQ_E_NOMEM;
     }

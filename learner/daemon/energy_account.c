@@ -13,6 +13,7 @@
 #include "common/net/security/incarnation.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_energy.h"
+#include "common/wire/wire_frame.h"
 #include "learner/metrics/energy_file.h"
 
 struct aq_energy_account {
@@ -127,7 +128,7 @@ Actorq__V1__EnergyStatus *aq_energy_account_status(aq_energy_account *account)
     aq_energy_totals totals = aq_energy_ledger_totals(&account->ledger);
     Actorq__V1__EnergyStatus *message = &account->status;
     actorq__v1__energy_status__init(message);
-    message->source = (char *)(uintptr_t)totals.source;
+    message->source = aq_wire_text(totals.source);
     message->cpu_s = totals.cpu_s;
     message->energy_j = totals.energy_j;
     message->idle_j = totals.idle_j;
@@ -136,13 +137,13 @@ Actorq__V1__EnergyStatus *aq_energy_account_status(aq_energy_account *account)
     message->carbon_g_per_kwh = account->carbon.g_per_kwh;
     message->pue = account->carbon.pue;
     message->carbon_of =
-        (char *)(uintptr_t)aq_energy_carbon_text(&account->carbon, account->carbon_text);
+        aq_wire_text(aq_energy_carbon_text(&account->carbon, account->carbon_text));
     message->n_roles = AQ_ENERGY_ROLES;
     message->roles = account->role_pointers;
     for (uint32_t role = 0; role < AQ_ENERGY_ROLES; role++) {
         Actorq__V1__RoleEnergy *row = &account->status_roles[role];
         actorq__v1__role_energy__init(row);
-        row->role = (char *)(uintptr_t)aq_energy_role_name(role);
+        row->role = aq_wire_text(aq_energy_role_name(role));
         row->cpu_s = account->ledger.roles[role].cpu_s;
         row->energy_j = totals.role_j[role];
         account->role_pointers[role] = row;

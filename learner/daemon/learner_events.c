@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/sys/log.h"
+#include "common/wire/wire_frame.h"
 
 static int64_t event_now_ns(void *user)
 {
@@ -159,8 +160,8 @@ static void event_status(void *user, Actorq__V1__StatusReply *reply,
     aq_learner_events *events = user;
     const aq_rpc_counters counters = aq_rpc_dispatcher_counters(events->ports->dispatcher);
     reply->uptime_s = (double)(aq_clock_monotonic_ns() - events->started_ns) / (double)AQ_NS_PER_S;
-    reply->run_dir = (char *)(uintptr_t)events->parts.folder->path;
-    reply->http = (char *)(uintptr_t)aq_learner_pages_url(events->pages);
+    reply->run_dir = aq_wire_text(events->parts.folder->path);
+    reply->http = aq_wire_text(aq_learner_pages_url(events->pages));
     status->env_steps_limit = events->parts.live->now.config.limits.env_steps;
     status->checkpoint_step = aq_checkpointer_step(events->checkpointer);
     status->rejected_messages = counters.refused_frames;

@@ -12,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/net/rpc/reflect.h"
 #include "common/sys/log.h"
+#include "common/wire/wire_frame.h"
 #include "learner/daemon/role_times.h"
 #include "learner/metrics/line_pace.h"
 #include "learner/nn/products.h"
@@ -324,10 +325,10 @@ static void fill_metrics(aq_run_report *report, Actorq__V1__LearnerStatus *statu
         const aq_metric *row = &metrics->rows[i];
         Actorq__V1__MetricStatus *shown = &report->shown[i];
         actorq__v1__metric_status__init(shown);
-        shown->name = (char *)(uintptr_t)row->name;
-        shown->title = (char *)(uintptr_t)row->title;
-        shown->unit = (char *)(uintptr_t)row->unit;
-        shown->meaning = (char *)(uintptr_t)row->meaning;
+        shown->name = aq_wire_text(row->name);
+        shown->title = aq_wire_text(row->title);
+        shown->unit = aq_wire_text(row->unit);
+        shown->meaning = aq_wire_text(row->meaning);
         shown->is_logarithmic = row->is_logarithmic;
         shown->value = report->window.metrics[i];
         report->shown_pointers[i] = shown;
@@ -362,9 +363,9 @@ void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *stat
     fill_replay_use(report, status->replay_use);
     status->trouble = report->metrics_trouble[0] != '\0'
                           ? report->metrics_trouble
-                          : (char *)(uintptr_t)aq_training_trouble(report->from.training);
+                          : aq_wire_text(aq_training_trouble(report->from.training));
     status->energy = aq_energy_account_status(report->from.energy);
-    status->products = (char *)(uintptr_t)aq_products_format(report->from.config);
+    status->products = aq_wire_text(aq_products_format(report->from.config));
 }
 
 json_t *aq_run_report_time(const aq_run_report *report)

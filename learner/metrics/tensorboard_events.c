@@ -16,6 +16,7 @@
 #include "common/base/little_endian.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/wire/wire_frame.h"
 #include "learner/metrics/log_file.h"
 #include "learner/run/run_folder.h"
 #include "proto/tensorboard.pb-c.h"
@@ -124,7 +125,7 @@ int aq_tensorboard_open(const char *folder, bool goes_on, aq_tensorboard **ret_b
     }
     Actorq__V1__TensorboardEvent event = event_at(0, wall_ns);
     event.what_case = ACTORQ__V1__TENSORBOARD_EVENT__WHAT_FILE_VERSION;
-    event.file_version = (char *)(uintptr_t)FILE_VERSION;
+    event.file_version = aq_wire_text(FILE_VERSION);
     rc = append(board, &event, error);
     if (rc != 0) {
         (void)unlink(board->path);

@@ -8,18 +8,13 @@
 #include "common/base/memory.h"
 #include "common/net/security/incarnation.h"
 #include "common/sys/machine.h"
+#include "common/wire/wire_frame.h"
 #include "common/wire/wire_peers.h"
 #include "learner/service/learner_service_priv.h"
 
 static aq_learner_service *of_operations(Actorq__V1__Operations_Service *service)
 {
     return ((aq_learner_operations_methods *)(void *)service)->owner;
-}
-
-/* Texts of our own records, which protobuf-c's structs want without const. */
-static char *text(const char *borrowed)
-{
-    return (char *)(uintptr_t)borrowed;
 }
 
 static uint64_t ms_since(int64_t now_ns, int64_t then_ns)
@@ -34,12 +29,12 @@ static void fill_member(const aq_learner_service *service, const aq_member_recor
     status->member = record->member;
     status->role = (Actorq__V1__Role)record->role;
     status->slot = record->slot;
-    status->host = text(record->host);
+    status->host = aq_wire_text(record->host);
     status->pid = record->pid;
     status->incarnation = aq_incarnation_name(record->incarnation);
     status->joined_ms = ms_since(now_ns, record->joined_ns);
     status->heartbeat_ms = ms_since(now_ns, record->heard_ns);
-    status->address = text(record->address);
+    status->address = aq_wire_text(record->address);
     status->leaving = record->leaving;
     aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
     if (row) {
@@ -68,7 +63,7 @@ static void fill_returns(const aq_learner_service *service, Actorq__V1__LearnerS
         learner->return_std = latest->return_std;
         learner->return_episodes = latest->episodes;
         learner->return_version = latest->version;
-        learner->return_format = (char *)(uintptr_t)aq_format_name(latest->format);
+        learner->return_format = aq_wire_text(aq_format_name(latest->format));
         learner->return_fell_back = latest->fell_back;
         learner->return_confirmed = latest->confirmed;
     }
@@ -131,14 +126,14 @@ static void tell_status(const aq_learner_service *service, Actorq__V1__MemberSta
     learner.precision_gap = fill_gap(service, &gap) ? &gap : NULL;
 
     Actorq__V1__StatusReply reply = ACTORQ__V1__STATUS_REPLY__INIT;
-    reply.role = text("learner");
-    reply.software = text(AQ_VERSION);
+    reply.role = aq_wire_text("learner");
+    reply.software = aq_wire_text(AQ_VERSION);
     reply.run_id = service->identity.run_id;
-    reply.task = text(service->identity.settings->task);
+    reply.task = aq_wire_text(service->identity.settings->task);
     reply.state = (Actorq__V1__RunState)aq_coordinator_state(service->coordinator);
     reply.resident_bytes = aq_machine_resident_bytes();
-    reply.algorithm = text(service->identity.algorithm);
-    reply.precision = text(service->identity.precision);
+    reply.algorithm = aq_wire_text(service->identity.algorithm);
+    reply.precision = aq_wire_text(service->identity.precision);
     reply.seed = service->identity.settings->seed;
     Actorq__V1__PeerStatus peers;
     const aq_net_peers counted = aq_net_peer_counters();
@@ -268,7 +263,7 @@ void aq_learner_service_checkpointed(aq_learner_service *service, const char *pa
             continue;
         }
         Actorq__V1__CheckpointReply reply = ACTORQ__V1__CHECKPOINT_REPLY__INIT;
-        reply.path = text(path);
+        reply.path = aq_wire_text(path);
         reply.learner_step = step;
         service->checkpoint_waiters[i].closure(&reply, call);
     }

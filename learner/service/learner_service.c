@@ -11,6 +11,7 @@
 
 #include "common/base/memory.h"
 #include "common/net/security/incarnation.h"
+#include "common/wire/wire_frame.h"
 #include "common/wire/wire_run.h"
 #include "learner/sampling/shard_address.h"
 #include "learner/service/learner_service_priv.h"
@@ -110,7 +111,7 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
     reply.slot = record->slot;
     reply.settings = &settings.message;
     reply.settings_generation = service->settings_generation;
-    reply.policy_url = (char *)(uintptr_t)identity->policy_url;
+    reply.policy_url = aq_wire_text(identity->policy_url);
     reply.state = state_of(service);
     closure(&reply, call);
 }
@@ -134,8 +135,8 @@ static void insert_shard(shard_list *list, const aq_member_record *record)
     size_t place = list->count++;
     actorq__v1__shard_address__init(address);
     address->member = record->member;
-    address->rpc_url = (char *)(uintptr_t)record->rpc_url;
-    address->push_url = (char *)(uintptr_t)record->push_url;
+    address->rpc_url = aq_wire_text(record->rpc_url);
+    address->push_url = aq_wire_text(record->push_url);
     address->slot = record->slot;
     address->store = record->store;
     address->instance = aq_incarnation_name(record->incarnation);

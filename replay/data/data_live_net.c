@@ -11,6 +11,7 @@
 #include "common/net/address/url.h"
 #include "common/net/rpc/caller.h"
 #include "common/net/rpc/rpc.h"
+#include "common/wire/wire_frame.h"
 #include "common/wire/wire_run.h"
 #include "proto/exchange.pb-c.h"
 #include "proto/experience.pb-c.h"
@@ -200,8 +201,7 @@ static int send_frame(bringing *work, const aq_lease *frame, bool *ret_stored, a
 {
     Actorq__V1__ImportRequest request = ACTORQ__V1__IMPORT_REQUEST__INIT;
     ProtobufCMessage *reply;
-    request.frame =
-        (ProtobufCBinaryData){.len = frame->size, .data = (uint8_t *)(uintptr_t)frame->bytes};
+    request.frame = aq_wire_bytes(frame->bytes, frame->size);
     int rc =
         call(work->live, &actorq__v1__exchange__descriptor, IMPORT, &request.base, &reply, error);
     if (rc == 0) {

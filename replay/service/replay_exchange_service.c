@@ -10,6 +10,7 @@
 #include "common/net/rpc/rpc.h"
 #include "common/net/security/incarnation.h"
 #include "common/wire/wire_experience.h"
+#include "common/wire/wire_frame.h"
 #include "common/wire/wire_run.h"
 
 /* Fills the page; the frames point into it. */
@@ -81,7 +82,7 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
     reply.schema = &schema.message;
     reply.more = aq_replay_core_message_after(core, reply.last) != NULL;
     reply.run_id = aq_replay_core_run_id(core);
-    reply.task = (char *)(uintptr_t)settings->task;
+    reply.task = aq_wire_text(settings->task);
     reply.schema_hash = aq_replay_core_layout(core)->hash;
     reply.store = aq_replay_core_store(core);
     reply.shard_incarnation = aq_replay_core_incarnation(core);

@@ -9,13 +9,8 @@
 #include "common/base/clock.h"
 #include "common/net/rpc/rpc.h"
 #include "common/net/security/incarnation.h"
+#include "common/wire/wire_frame.h"
 #include "common/wire/wire_peers.h"
-
-/* protobuf-c's messages hold writable pointers; packing only reads. */
-static char *writable(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
 
 static void describe_intake(const aq_replay_actor_view *actor, Actorq__V1__IntakeStats *intake)
 {
@@ -75,12 +70,12 @@ static void operations_status(Actorq__V1__Operations_Service *service,
     reply.role = role;
     reply.software = software;
     reply.run_id = aq_replay_core_run_id(host->core);
-    reply.task = writable(settings->task);
+    reply.task = aq_wire_text(settings->task);
     reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
     reply.uptime_s = (double)(host->now_ns - host->started_ns) / (double)AQ_NS_PER_S;
     reply.resident_bytes = stats->message.resident_bytes;
     reply.replay = &stats->message;
-    reply.run_dir = writable(host->folder);
+    reply.run_dir = aq_wire_text(host->folder);
     reply.n_members = list_members(operations);
     reply.members = operations->member_pointers;
     reply.seed = settings->seed;
@@ -163,7 +158,7 @@ static bool answer_checkpoint(const aq_replay_host *host, const aq_held_checkpoi
     const aq_log_progress *progress = aq_replay_core_log_progress(host->core);
     if (progress->snapshots >= held->snapshots) {
         Actorq__V1__CheckpointReply reply = ACTORQ__V1__CHECKPOINT_REPLY__INIT;
-        reply.path = writable(host->folder);
+        reply.path = aq_wire_text(host->folder);
         held->closure(&reply, held->closure_data);
         return true;
     }

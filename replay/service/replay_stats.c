@@ -8,12 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/sys/machine.h"
-
-/* protobuf-c's messages hold writable pointers; packing only reads. */
-static char *writable(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
+#include "common/wire/wire_frame.h"
 
 static void fill_table(const aq_replay_shelf *shelf, char *name, Actorq__V1__TableStats *table)
 {
@@ -78,7 +73,7 @@ static void fill_log(const aq_replay_core *core, Actorq__V1__ReplayStats *messag
     message->disk_bytes = progress->disk_bytes;
     message->snapshots = progress->snapshots;
     message->sync_failures = progress->sync_failures;
-    message->stuck = writable(progress->stuck ? progress->reason : "");
+    message->stuck = aq_wire_text(progress->stuck ? progress->reason : "");
     message->restored = restored->transitions;
     message->damaged = restored->damaged;
 }
@@ -103,7 +98,7 @@ void aq_replay_stats_fill(const aq_replay_host *host, aq_replay_stats *ret_stats
     message->outdated = counters.outdated;
     message->insert_per_s = host->insert_per_s;
     message->sample_per_s = host->sample_per_s;
-    message->waiting = writable(aq_replay_core_waiting(host->core));
+    message->waiting = aq_wire_text(aq_replay_core_waiting(host->core));
     message->waiting_s = message->waiting[0] != '\0'
                              ? aq_ns_to_s(host->now_ns - aq_replay_core_waiting_since(host->core))
                              : 0.0;
