@@ -62,11 +62,6 @@ void aq_command_become(const char *program, const char *folder, char **argv, aq_
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-json_t *aq_json_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 double aq_json_number_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -85,14 +80,6 @@ void aq_json_add(json_t **list, json_t *value)
         json_decref(*list);
         *list = NULL;
     }
-}
-
-json_t *aq_json_count(uint64_t value)
-{
-    if (value <= INT64_MAX) {
-        return json_integer((json_int_t)value);
-    }
-    return json_sprintf("%" PRIu64, value);
 }
 
 json_t *aq_json_text(const char *text)

@@ -58,12 +58,6 @@ int aq_command_take_size(void *size, const char *value, aq_error *error) AQ_MUST
  * in `error`. `folder` is where it is in the build tree, from actorq's own. */
 void aq_command_become(const char *program, const char *folder, char **argv, aq_error *error);
 
-/* A JSON number, or null for one that is not finite. */
-json_t *aq_json_number(double value);
-
-/* A JSON number, or a string of digits from 2^63 on, which jansson can't hold. */
-json_t *aq_json_count(uint64_t value);
-
 /* The number of that name in an object; NaN when there is none. A count: 0. */
 double aq_json_number_of(const json_t *object, const char *key);
 uint64_t aq_json_count_of(const json_t *object, const char *key);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/sys/print_json.h"
 #include "learner/run/run_folder.h"
 
 struct aq_metrics {
@@ -113,17 +113,6 @@ static int append(aq_metrics *metrics, json_t *line, aq_error *error)
     return rc;
 }
 
-/* JSON knows no NaN. */
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *count(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
 /* A copy in which numbers that JSON doesn't know, which reflection shows as texts, are null. */
 static json_t *plain_copy(const json_t *value)
 {
@@ -160,11 +149,12 @@ static void put_part(json_t *line, const char *key, const json_t *part)
 /* NULL when nothing was evaluated, or short of memory: left out, as what is NULL is. */
 static json_t *best_json(const aq_evaluation_result *best)
 {
-    return best == NULL ? NULL
-                        : json_pack("{s:o, s:o, s:o, s:o, s:b}", "policy_version",
-                                    count(best->version), "episodes", count(best->episodes),
-                                    "return_mean", number(best->return_mean), "return_std",
-                                    number(best->return_std), "confirmed", best->confirmed);
+    return best == NULL
+               ? NULL
+               : json_pack("{s:o, s:o, s:o, s:o, s:b}", "policy_version",
+                           aq_json_count(best->version), "episodes", aq_json_count(best->episodes),
+                           "return_mean", aq_json_number(best->return_mean), "return_std",
+                           aq_json_number(best->return_std), "confirmed", best->confirmed);
 }
 
 int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq_error *error)
@@ -172,21 +162,24 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
     json_t *line = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:o, s:o}",
-        "event", "progress", "wall_s", number(sample->wall_s), "env_steps",
-        count(sample->env_steps), "learner_steps", count(sample->learner_steps), "env_steps_per_s",
-        number(sample->env_steps_per_s), "learner_steps_per_s", number(sample->learner_steps_per_s),
-        "staleness", number(sample->staleness), "training_return", number(sample->training_return),
-        "policy_version", count(sample->policy_version), "policy_versions",
-        count(sample->policies.versions), "policy_deltas", count(sample->policies.deltas),
-        "policy_fallbacks", count(sample->policies.fallbacks), "broadcast_bytes",
-        count(sample->policies.bytes), "broadcast_bytes_fp32", count(sample->policies.bytes_fp32),
-        "broadcast_packed_bytes_fp32", count(sample->policies.packed_bytes_fp32),
-        "quantization_cost", number(sample->quantization_cost), "actors", count(sample->actors),
-        "evaluators", count(sample->evaluators), "shards", count(sample->shards),
-        "batch_wait_share", number(sample->batch_wait_share));
+        "event", "progress", "wall_s", aq_json_number(sample->wall_s), "env_steps",
+        aq_json_count(sample->env_steps), "learner_steps", aq_json_count(sample->learner_steps),
+        "env_steps_per_s", aq_json_number(sample->env_steps_per_s), "learner_steps_per_s",
+        aq_json_number(sample->learner_steps_per_s), "staleness", aq_json_number(sample->staleness),
+        "training_return", aq_json_number(sample->training_return), "policy_version",
+        aq_json_count(sample->policy_version), "policy_versions",
+        aq_json_count(sample->policies.versions), "policy_deltas",
+        aq_json_count(sample->policies.deltas), "policy_fallbacks",
+        aq_json_count(sample->policies.fallbacks), "broadcast_bytes",
+        aq_json_count(sample->policies.bytes), "broadcast_bytes_fp32",
+        aq_json_count(sample->policies.bytes_fp32), "broadcast_packed_bytes_fp32",
+        aq_json_count(sample->policies.packed_bytes_fp32), "quantization_cost",
+        aq_json_number(sample->quantization_cost), "actors", aq_json_count(sample->actors),
+        "evaluators", aq_json_count(sample->evaluators), "shards", aq_json_count(sample->shards),
+        "batch_wait_share", aq_json_number(sample->batch_wait_share));
     for (size_t i = 0; line && i < sample->metrics->count; i++) {
         (void)json_object_set_new(line, sample->metrics->rows[i].name,
-                                  number(sample->metric_values[i]));
+                                  aq_json_number(sample->metric_values[i]));
     }
     put_part(line, "replay", sample->replay);
     put_part(line, "replay_use", sample->replay_use);
@@ -201,15 +194,16 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "event",
-        "evaluation", "wall_s", number(wall_s), "env_steps", count(env_steps), "policy_version",
-        count(result->version), "format", aq_format_name(result->format), "fell_back",
-        result->fell_back, "episodes", count(result->episodes), "return_mean",
-        number(result->return_mean), "return_std", number(result->return_std), "return_min",
-        number(result->return_min), "return_max", number(result->return_max), "cut_off",
-        count(result->cut_off), "confirmed", result->confirmed, "ranks_only", result->ranks_only);
+        "evaluation", "wall_s", aq_json_number(wall_s), "env_steps", aq_json_count(env_steps),
+        "policy_version", aq_json_count(result->version), "format", aq_format_name(result->format),
+        "fell_back", result->fell_back, "episodes", aq_json_count(result->episodes), "return_mean",
+        aq_json_number(result->return_mean), "return_std", aq_json_number(result->return_std),
+        "return_min", aq_json_number(result->return_min), "return_max",
+        aq_json_number(result->return_max), "cut_off", aq_json_count(result->cut_off), "confirmed",
+        result->confirmed, "ranks_only", result->ranks_only);
     if (line != NULL && result->in_both) { /* short of memory: left out */
-        (void)json_object_set_new(line, "return_fp32", number(result->fp32_mean));
-        (void)json_object_set_new(line, "return_fp32_std", number(result->fp32_std));
+        (void)json_object_set_new(line, "return_fp32", aq_json_number(result->fp32_mean));
+        (void)json_object_set_new(line, "return_fp32_std", aq_json_number(result->fp32_std));
     }
     return append(metrics, line, error);
 }
@@ -217,11 +211,12 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
 int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                    const aq_version_gap *gap, aq_error *error)
 {
-    json_t *line = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "gap", "wall_s",
-                             number(wall_s), "env_steps", count(env_steps), "policy_version",
-                             count(gap->version), "episodes", count(gap->episodes), "return_fp32",
-                             number(gap->return_fp32), "mean", number(gap->mean), "ci95",
-                             number(aq_version_gap_ci95(gap)));
+    json_t *line =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "gap", "wall_s",
+                  aq_json_number(wall_s), "env_steps", aq_json_count(env_steps), "policy_version",
+                  aq_json_count(gap->version), "episodes", aq_json_count(gap->episodes),
+                  "return_fp32", aq_json_number(gap->return_fp32), "mean",
+                  aq_json_number(gap->mean), "ci95", aq_json_number(aq_version_gap_ci95(gap)));
     return append(metrics, line, error);
 }
 
@@ -229,9 +224,10 @@ int aq_metrics_setting(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                        uint64_t learner_steps, const char *key, const char *before,
                        const char *after, aq_error *error)
 {
-    json_t *line = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:s}", "event", "setting", "wall_s",
-                             number(wall_s), "env_steps", count(env_steps), "learner_steps",
-                             count(learner_steps), "key", key, "before", before, "after", after);
+    json_t *line =
+        json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:s}", "event", "setting", "wall_s",
+                  aq_json_number(wall_s), "env_steps", aq_json_count(env_steps), "learner_steps",
+                  aq_json_count(learner_steps), "key", key, "before", before, "after", after);
     int rc = append_text(metrics, line, error); /* it is no number, and so not in the mirror */
     json_decref(line);
     return rc;
@@ -243,9 +239,9 @@ static json_t *gap_of_run(const aq_precision_gap *gap)
     if (gap->versions == 0) {
         return NULL;
     }
-    return json_pack("{s:o, s:o, s:o, s:o}", "versions", count(gap->versions), "episodes",
-                     count(gap->episodes), "mean", number(gap->mean), "ci95",
-                     number(aq_precision_gap_ci95(gap)));
+    return json_pack("{s:o, s:o, s:o, s:o}", "versions", aq_json_count(gap->versions), "episodes",
+                     aq_json_count(gap->episodes), "mean", aq_json_number(gap->mean), "ci95",
+                     aq_json_number(aq_precision_gap_ci95(gap)));
 }
 
 static json_t *findings_json(const aq_findings *findings)
@@ -263,14 +259,15 @@ int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_er
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "event", "end",
-        "wall_s", number(outcome->wall_s), "state", outcome->state, "env_steps",
-        count(outcome->env_steps), "learner_steps", count(outcome->learner_steps),
-        "policy_versions", count(outcome->policies.versions), "policy_deltas",
-        count(outcome->policies.deltas), "policy_fallbacks", count(outcome->policies.fallbacks),
-        "broadcast_bytes", count(outcome->policies.bytes), "broadcast_bytes_fp32",
-        count(outcome->policies.bytes_fp32), "broadcast_packed_bytes_fp32",
-        count(outcome->policies.packed_bytes_fp32), "findings", findings_json(&outcome->findings),
-        "products", outcome->products);
+        "wall_s", aq_json_number(outcome->wall_s), "state", outcome->state, "env_steps",
+        aq_json_count(outcome->env_steps), "learner_steps", aq_json_count(outcome->learner_steps),
+        "policy_versions", aq_json_count(outcome->policies.versions), "policy_deltas",
+        aq_json_count(outcome->policies.deltas), "policy_fallbacks",
+        aq_json_count(outcome->policies.fallbacks), "broadcast_bytes",
+        aq_json_count(outcome->policies.bytes), "broadcast_bytes_fp32",
+        aq_json_count(outcome->policies.bytes_fp32), "broadcast_packed_bytes_fp32",
+        aq_json_count(outcome->policies.packed_bytes_fp32), "findings",
+        findings_json(&outcome->findings), "products", outcome->products);
     put_part(line, "time", outcome->time);
     put_part(line, "energy", outcome->energy);
     (void)json_object_set_new(line, "precision_gap", gap_of_run(&outcome->gap));

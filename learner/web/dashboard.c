@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/rpc/reflect.h"
+#include "common/sys/print_json.h"
 #include "learner/web/dashboard_page.h"
 #include "learner/web/dashboard_stats.h"
 
@@ -79,16 +79,6 @@ typedef struct run_telling {
     json_t *document; /* NULL: it could not be made */
 } run_telling;
 
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *count(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
 /* Shards and evaluators first, then who has been silent for longest: what is beyond the maximum is
  * what there is least to say about. */
 static int by_interest(const void *left, const void *right)
@@ -131,23 +121,25 @@ static json_t *plan_json(const aq_dashboard *dashboard)
     const aq_run_plan *plan = dashboard->sources.plan;
     const aq_run_config *config = &plan->config;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "threshold",
-                     number(aq_dashboard_threshold(plan)), "env_steps",
-                     count(config->limits.env_steps), "learner_steps",
-                     count(config->limits.learner_steps), "wall_s", number(config->limits.wall_s),
-                     "actors", count(config->actor.count), "envs", count(config->actor.envs),
-                     "shards", count(config->replay.shards), "capacity",
-                     count(config->replay.capacity), "samples_per_insert",
-                     number(config->replay.samples_per_insert), "heartbeat_ms",
-                     count(config->net.heartbeat_ms), "network", dashboard->network);
+                     aq_json_number(aq_dashboard_threshold(plan)), "env_steps",
+                     aq_json_count(config->limits.env_steps), "learner_steps",
+                     aq_json_count(config->limits.learner_steps), "wall_s",
+                     aq_json_number(config->limits.wall_s), "actors",
+                     aq_json_count(config->actor.count), "envs", aq_json_count(config->actor.envs),
+                     "shards", aq_json_count(config->replay.shards), "capacity",
+                     aq_json_count(config->replay.capacity), "samples_per_insert",
+                     aq_json_number(config->replay.samples_per_insert), "heartbeat_ms",
+                     aq_json_count(config->net.heartbeat_ms), "network", dashboard->network);
 }
 
 static json_t *facts_json(const aq_run_facts *facts)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "env_rate", number(facts->env_steps_per_s),
-        "learner_rate", number(facts->learner_steps_per_s), "learner_waits",
-        number(facts->learner_waits), "actors_wait", number(facts->actors_wait), "actors",
-        (int)facts->actors, "evaluators", (int)facts->evaluators, "shards", (int)facts->shards);
+    return json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "env_rate",
+                     aq_json_number(facts->env_steps_per_s), "learner_rate",
+                     aq_json_number(facts->learner_steps_per_s), "learner_waits",
+                     aq_json_number(facts->learner_waits), "actors_wait",
+                     aq_json_number(facts->actors_wait), "actors", (int)facts->actors, "evaluators",
+                     (int)facts->evaluators, "shards", (int)facts->shards);
 }
 
 static void tell_run(void *user, const Actorq__V1__StatusReply *status)

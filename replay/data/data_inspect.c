@@ -3,7 +3,6 @@
  * whole. All of it is read and every check sum looked at.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -139,11 +138,6 @@ static int look(inspecting *work, aq_data_line *line, aq_error *error)
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *actors_json(const inspecting *work)
 {
     const aq_data_lanes *actors = aq_data_audit_actors(work->audit);
@@ -187,12 +181,12 @@ static int print_json(const inspecting *work, aq_json_form json, aq_error *error
         aq_schema_text(&info->schema, schema, sizeof(schema)), "schema_hash", hash, "run_id", run,
         "bytes", (json_int_t)work->bytes, "blocks", (json_int_t)summary.blocks, "transitions",
         (json_int_t)summary.transitions, "episodes", (json_int_t)summary.episodes, "whole_episodes",
-        (json_int_t)summary.whole_episodes, "return_mean", number(summary.return_mean),
-        "return_std", number(summary.return_std), "return_min", number(summary.return_min),
-        "return_max", number(summary.return_max), "length_mean", number(summary.length_mean),
-        "version_min", (json_int_t)summary.version_min, "version_max",
-        (json_int_t)summary.version_max, "random_transitions",
-        (json_int_t)summary.random_transitions);
+        (json_int_t)summary.whole_episodes, "return_mean", aq_json_number(summary.return_mean),
+        "return_std", aq_json_number(summary.return_std), "return_min",
+        aq_json_number(summary.return_min), "return_max", aq_json_number(summary.return_max),
+        "length_mean", aq_json_number(summary.length_mean), "version_min",
+        (json_int_t)summary.version_min, "version_max", (json_int_t)summary.version_max,
+        "random_transitions", (json_int_t)summary.random_transitions);
     json_t *rest = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:s, s:O, s:O, s:o, s:o}", "lanes", (json_int_t)summary.lanes,
         "gaps", (json_int_t)summary.gaps, "doubles", (json_int_t)summary.doubles, "seq_holes",
