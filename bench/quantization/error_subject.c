@@ -8,8 +8,8 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "quantizer/quantize/quantize.h"
 #include "rollout/greedy_obs.h"
@@ -34,9 +34,9 @@ static int init_trained(const char *folder, aq_error_subject *subject, aq_error 
     char path[PATH_BYTES];
     aq_env_task task = {0};
     aq_engine *engine = NULL;
-    int rc = aq_text_format(path, sizeof(path), "%s/cartpole_64_64.fp32.aq", folder);
+    int rc = aq_path_in(path, sizeof(path), folder, "cartpole_64_64.fp32.aq", error);
     if (rc != 0) {
-        return aq_fail(error, rc, "%s: the path is too long", folder);
+        return rc;
     }
     rc = aq_policy_file_read(path, &subject->exact, error);
     if (rc != 0) {

@@ -14,6 +14,7 @@
 #include "common/net/address/url.h"
 #include "common/net/sockets/pull.h"
 #include "common/net/sockets/push.h"
+#include "common/sys/file.h"
 #include "common/sys/process.h"
 
 enum {
@@ -125,14 +126,15 @@ static int start_taker(aq_raw_messages *raw, const char *folder, const char *url
     const aq_supervisor_owner owner = {
         .user = raw, .restarting = on_restarting, .finished = on_finished, .gave_up = on_gave_up};
     char log_path[PATH_MAX];
-    if (aq_text_format(log_path, sizeof(log_path), "%s/raw.log", folder) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder);
+    int rc = aq_path_in(log_path, sizeof(log_path), folder, "raw.log", error);
+    if (rc != 0) {
+        return rc;
     }
     const aq_child_spec child = {.name = "raw-messages",
                                  .program = "/proc/self/exe",
                                  .log_path = log_path,
                                  .args = {AQ_RAW_MESSAGES_ROLE, url}};
-    int rc = aq_supervisor_create(raw->loop, &owner, &raw->supervisor);
+    rc = aq_supervisor_create(raw->loop, &owner, &raw->supervisor);
     return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc))
                    : aq_supervisor_start(raw->supervisor, &child, error);
 }

@@ -4,7 +4,6 @@
 #include "bench/replay/replay_stage.h"
 
 #include "common/base/clock.h"
-#include "common/base/parse.h"
 #include "common/sys/file.h"
 
 enum { PATH_BYTES = 4096 };
@@ -18,10 +17,10 @@ int aq_replay_stage_open(uv_loop_t *loop, const char *folder, const char *name, 
     const aq_rig_config config = {
         .folder = own_folder, .over_tcp = over_tcp, .settings = *settings};
     aq_replay_stage stage = {.rig = NULL};
-    if (aq_text_format(own_folder, sizeof(own_folder), "%s/%s", folder, name) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder);
+    int rc = aq_path_in(own_folder, sizeof(own_folder), folder, name, error);
+    if (rc == 0) {
+        rc = aq_dir_create(own_folder, error);
     }
-    int rc = aq_dir_create(own_folder, error);
     if (rc == 0) {
         rc = aq_replay_rig_open(loop, &config, &stage.rig, error);
     }

@@ -87,13 +87,6 @@ int aq_compare_plan_run_dir(const aq_compare_plan *plan, size_t arm, uint64_t se
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static int path_of(const char *dir, const char *name, char *out, size_t size, aq_error *error)
-{
-    return aq_text_format(out, size, "%s/%s", dir, name) != 0
-               ? aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long")
-               : 0;
-}
-
 /* By the subject, such as "precisions". */
 static json_t *plan_json(const aq_compare_plan *plan)
 {
@@ -120,7 +113,7 @@ static json_t *plan_json(const aq_compare_plan *plan)
 static int write_config(const aq_compare_plan *plan, aq_error *error)
 {
     char path[AQ_CLI_PATH_MAX + 32];
-    int rc = path_of(plan->dir, "config.yaml", path, sizeof(path), error);
+    int rc = aq_path_in(path, sizeof(path), plan->dir, "config.yaml", error);
     return rc != 0 ? rc : aq_train_write_config(&plan->config, path, error);
 }
 
@@ -130,7 +123,7 @@ int aq_compare_plan_write(const aq_compare_plan *plan, aq_error *error)
     char path[AQ_CLI_PATH_MAX + 32];
     int rc = write_config(plan, error);
     if (rc == 0) {
-        rc = path_of(plan->dir, "plan.json", path, sizeof(path), error);
+        rc = aq_path_in(path, sizeof(path), plan->dir, "plan.json", error);
     }
     return rc != 0 ? rc : aq_json_file_write(plan_json(plan), 17, path, error);
 }
@@ -204,7 +197,7 @@ int aq_compare_plan_read(const char *dir, aq_compare_plan *ret_plan, aq_error *e
     if (aq_text_set(plan.dir, sizeof(plan.dir), dir) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long");
     }
-    int rc = path_of(dir, "plan.json", path, sizeof(path), error);
+    int rc = aq_path_in(path, sizeof(path), dir, "plan.json", error);
     if (rc == 0 && !aq_path_exists(path)) {
         rc = aq_fail(error, AQ_E_NOT_FOUND, "%s holds no comparison to go on with (there is no %s)",
                      dir, path);
@@ -213,7 +206,7 @@ int aq_compare_plan_read(const char *dir, aq_compare_plan *ret_plan, aq_error *e
         rc = read_plan(&plan, path, error);
     }
     if (rc == 0) {
-        rc = path_of(dir, "config.yaml", path, sizeof(path), error);
+        rc = aq_path_in(path, sizeof(path), dir, "config.yaml", error);
     }
     if (rc == 0) {
         rc = aq_settings_read_file(aq_run_config_table(), path, &plan.config, error);

@@ -41,8 +41,9 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
 {
     char path[PATH_BYTES_MAX];
     json_t *endpoint = NULL;
-    if (aq_text_format(path, sizeof(path), "%s/endpoint.json", folder) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder);
+    int rc = aq_path_in(path, sizeof(path), folder, "endpoint.json", error);
+    if (rc != 0) {
+        return rc;
     }
     if (!aq_path_exists(path)) {
         return aq_fail(error, AQ_E_NOT_FOUND,
@@ -50,7 +51,7 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
                        "the learner's URL",
                        folder);
     }
-    int rc = aq_json_file_read(path, ENDPOINT_BYTES_MAX, &endpoint, error);
+    rc = aq_json_file_read(path, ENDPOINT_BYTES_MAX, &endpoint, error);
     rc = rc != 0 ? rc : take_endpoint(path, endpoint, ret_url, error);
     json_decref(endpoint);
     return rc;

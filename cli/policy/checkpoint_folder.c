@@ -75,8 +75,9 @@ int aq_checkpoint_folder_newest(const char *folder, aq_checkpoint_passed_fn pass
     uint64_t step;
     while (find_step(folder, most, &step, name)) {
         aq_error problem = {0};
-        if (aq_text_format(ret_found->path, sizeof(ret_found->path), "%s/%s", folder, name) != 0) {
-            return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder);
+        int rc = aq_path_in(ret_found->path, sizeof(ret_found->path), folder, name, error);
+        if (rc != 0) {
+            return rc;
         }
         if (!read_checkpoint(ret_found, &problem)) {
             return 0;

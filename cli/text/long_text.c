@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
 
@@ -87,9 +86,10 @@ int aq_long_text_write(const aq_long_text *text, const char *path, aq_error *err
 int aq_long_text_end(aq_long_text *text, const char *folder, const char *name, aq_error *error)
 {
     char path[PATH_BYTES];
-    int rc = aq_text_format(path, sizeof(path), "%s/%s", folder, name) != 0
-                 ? aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder)
-                 : aq_long_text_write(text, path, error);
+    int rc = aq_path_in(path, sizeof(path), folder, name, error);
+    if (rc == 0) {
+        rc = aq_long_text_write(text, path, error);
+    }
     aq_long_text_fini(text);
     return rc;
 }

@@ -160,17 +160,10 @@ static int run_and_wait(const char *program, char **argv, aq_error *error)
 
 /* ---- the run's folder ------------------------------------------------------------------------ */
 
-static int path_in(const char *run_dir, const char *name, char out[PATH_BYTES_MAX], aq_error *error)
-{
-    return aq_text_format(out, PATH_BYTES_MAX, "%s/%s", run_dir, name) != 0
-               ? aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long")
-               : 0;
-}
-
 static int write_mark(const char *path, const char *run_dir, aq_error *error)
 {
     char mark[PATH_BYTES_MAX];
-    int rc = path_in(run_dir, mark_name, mark, error);
+    int rc = aq_path_in(mark, sizeof(mark), run_dir, mark_name, error);
     return rc != 0 ? rc : aq_file_write_atomic(mark, path, strlen(path), error);
 }
 
@@ -179,7 +172,7 @@ int aq_offline_read_mark(const char *run_dir, char *data_set, size_t size, aq_er
     char mark[PATH_BYTES_MAX];
     aq_buffer text;
     data_set[0] = '\0';
-    int rc = path_in(run_dir, mark_name, mark, error);
+    int rc = aq_path_in(mark, sizeof(mark), run_dir, mark_name, error);
     if (rc != 0 || !aq_path_exists(mark)) {
         return rc;
     }
@@ -201,7 +194,8 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
     uint32_t span = 0;
     int rc = aq_process_find_program("actorq-data", "replay", program, sizeof(program), error);
     rc = rc != 0 ? rc : span_of(config, &span, error);
-    rc = rc != 0 ? rc : path_in(run_dir, "replay-0", store, error); /* the shard's */
+    rc = rc != 0 ? rc
+                 : aq_path_in(store, sizeof(store), run_dir, "replay-0", error); /* the shard's */
     rc = rc != 0 ? rc : write_mark(path, run_dir, error);
     if (rc != 0) {
         return rc;

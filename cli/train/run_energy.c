@@ -13,6 +13,7 @@
 #include "cli/text/json_file.h"
 #include "cli/train/train_session.h"
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 
 enum { FILE_BYTES_MAX = 32 << 20 };
 
@@ -59,10 +60,10 @@ int aq_run_energy_read(const char *run_dir, aq_run_energy *ret_energy, aq_error 
     char path[AQ_CLI_PATH_MAX + 16];
     json_t *file = NULL;
     aq_run_energy energy = {0};
-    if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir);
+    int rc = aq_path_in(path, sizeof(path), run_dir, "energy.json", error);
+    if (rc == 0) {
+        rc = aq_json_file_read(path, FILE_BYTES_MAX, &file, error);
     }
-    int rc = aq_json_file_read(path, FILE_BYTES_MAX, &file, error);
     if (rc == 0 && parse(file, &energy) != 0) {
         rc = aq_fail(error, AQ_E_CORRUPT, "%s: not the energy of a run", path);
     } else if (rc == 0) {

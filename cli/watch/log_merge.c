@@ -56,10 +56,10 @@ static int add(aq_log_merge *merge, const char *file, aq_error *error)
     if (merge->count == SOURCES_MAX) {
         return aq_fail(error, AQ_E_FULL, "%s: more than %d logs", merge->folder, SOURCES_MAX);
     }
-    if (aq_text_format(path, sizeof(path), "%s/%s", merge->folder, file) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", merge->folder);
+    int rc = aq_path_in(path, sizeof(path), merge->folder, file, error);
+    if (rc == 0) {
+        rc = aq_log_source_open(path, name, &merge->sources[merge->count], error);
     }
-    int rc = aq_log_source_open(path, name, &merge->sources[merge->count], error);
     merge->count += rc != 0 ? 0 : 1;
     return rc;
 }

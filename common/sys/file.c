@@ -195,6 +195,12 @@ fail_closed:
     return rc;
 }
 
+int aq_path_in(char *out, size_t size, const char *folder, const char *name, aq_error *error)
+{
+    int rc = aq_text_format(out, size, "%s/%s", folder, name);
+    return rc != 0 ? aq_fail(error, rc, "%s: the path is too long", folder) : 0;
+}
+
 bool aq_path_is_folder(const char *path)
 {
     struct stat status;

@@ -37,6 +37,10 @@ void aq_dir_tidy(const char *path, int64_t age_s);
  * Returns how many bytes its files had. */
 uint64_t aq_dir_remove(const char *path);
 
+/* FOLDER/NAME; AQ_E_TOO_BIG, with `out` cut off, when it does not fit. */
+int aq_path_in(char *out, size_t size, const char *folder, const char *name,
+               aq_error *error) AQ_MUST_USE;
+
 /* False when there is nothing at `path`; true when there is something, be it a link that leads
  * nowhere, and also when nobody can tell: who then opens it hears why. */
 bool aq_path_exists(const char *path);

@@ -15,7 +15,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
+#include "common/sys/file.h"
 
 enum { OWNER_BYTES = 64 };
 
@@ -28,12 +28,6 @@ static int fail(const char *path, const char *what, aq_error *error)
     const int number = errno;
     return aq_fail(error, aq_error_from_errno(number), "%s: cannot %s: %s", path, what,
                    strerror(number));
-}
-
-static int path_of(const char *folder, char path[PATH_MAX], aq_error *error)
-{
-    int rc = aq_text_format(path, PATH_MAX, "%s/lock", folder);
-    return rc != 0 ? aq_fail(error, rc, "%s: the path is too long", folder) : 0;
 }
 
 /* What the file says of who has it, as far as it is plain text. */
@@ -76,7 +70,7 @@ static int lock_with(const char *folder, int flags, short type, aq_folder_lock *
                      aq_error *error)
 {
     char path[PATH_MAX];
-    int rc = path_of(folder, path, error);
+    int rc = aq_path_in(path, sizeof(path), folder, "lock", error);
     if (rc != 0) {
         return rc;
     }
@@ -123,7 +117,7 @@ void aq_folder_lock_release(aq_folder_lock *lock)
 int aq_folder_lock_check(const char *folder, aq_error *error)
 {
     char path[PATH_MAX];
-    int rc = path_of(folder, path, error);
+    int rc = aq_path_in(path, sizeof(path), folder, "lock", error);
     if (rc != 0) {
         return rc;
     }

@@ -9,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/address/url.h"
+#include "common/sys/file.h"
 #include "common/sys/log.h"
 #include "learner/daemon/exported_stats.h"
 
@@ -29,9 +30,10 @@ int aq_pages_history(const aq_run_folder *folder, const aq_metric_list *metrics,
     if (rc != 0 || !folder->resumed) {
         return rc;
     }
-    rc = aq_text_format(path, sizeof(path), "%s/metrics.jsonl", folder->path);
-    rc = rc != 0 ? aq_fail(&error, rc, "%s: the path is too long", folder->path)
-                 : aq_run_history_read(*ret_history, path, &error);
+    rc = aq_path_in(path, sizeof(path), folder->path, "metrics.jsonl", &error);
+    if (rc == 0) {
+        rc = aq_run_history_read(*ret_history, path, &error);
+    }
     if (rc != 0) {
         aq_log(AQ_LOG_WARN, "history_failed", "the dashboard begins with this process", "error=%s",
                aq_log_quote(quoted, sizeof(quoted), error.text));

@@ -16,6 +16,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 #include "learner/metrics/log_file.h"
 #include "learner/metrics/metric_names.h"
 #include "learner/run/run_folder.h"
@@ -136,9 +137,8 @@ int aq_csv_log_open(const char *run_dir, const aq_metric_list *metrics, aq_csv_l
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     csv->log.file = -1;
-    int rc = aq_text_format(csv->path, sizeof(csv->path), "%s/metrics.csv", run_dir);
+    int rc = aq_path_in(csv->path, sizeof(csv->path), run_dir, "metrics.csv", error);
     if (rc != 0) {
-        rc = aq_fail(error, rc, "%s: the path is too long", run_dir);
         goto fail;
     }
     int file = open(csv->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);

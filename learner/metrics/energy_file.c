@@ -207,10 +207,8 @@ json_t *aq_energy_file_summary(const aq_energy_ledger *ledger, const aq_energy_c
 int aq_energy_file_write(const char *run_dir, const char *text, aq_error *error)
 {
     char path[AQ_PATH_MAX];
-    if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir);
-    }
-    return aq_file_write_atomic(path, text, strlen(text), error);
+    int rc = aq_path_in(path, sizeof(path), run_dir, "energy.json", error);
+    return rc != 0 ? rc : aq_file_write_atomic(path, text, strlen(text), error);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -318,11 +316,12 @@ int aq_energy_file_read(const char *run_dir, aq_energy_ledger *ledger, aq_error 
     char path[AQ_PATH_MAX];
     aq_buffer text;
     aq_energy_ledger read;
-    if (aq_text_format(path, sizeof(path), "%s/energy.json", run_dir) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir);
+    int rc = aq_path_in(path, sizeof(path), run_dir, "energy.json", error);
+    if (rc != 0) {
+        return rc;
     }
     aq_buffer_init(&text, FILE_BYTES_MAX);
-    int rc = aq_file_read(path, &text, error);
+    rc = aq_file_read(path, &text, error);
     if (rc == 0) {
         json_t *file = json_loadb((const char *)text.data, text.size, 0, NULL);
         aq_energy_ledger_init(&read, ledger->tdp_w);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/base/memory.h"
-#include "common/base/parse.h"
+#include "common/sys/file.h"
 #include "common/sys/print_json.h"
 #include "learner/run/run_folder.h"
 
@@ -37,9 +37,8 @@ int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *err
     if (!metrics) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
-    int rc = aq_text_format(metrics->path, sizeof(metrics->path), "%s/metrics.jsonl", run_dir);
+    int rc = aq_path_in(metrics->path, sizeof(metrics->path), run_dir, "metrics.jsonl", error);
     if (rc != 0) {
-        rc = aq_fail(error, rc, "%s: the path is too long", run_dir);
         goto fail;
     }
     metrics->file = open(metrics->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

@@ -58,10 +58,10 @@ int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, u
 {
     char path[PATH_TEXT_MAX], text[FILE_BYTES_MAX + 1];
     uint64_t first, next;
-    int rc = aq_text_format(path, sizeof(path), "%s/versions", run_dir);
+    int rc = aq_path_in(path, sizeof(path), run_dir, "versions", error);
 
     if (rc != 0) {
-        return aq_fail(error, rc, "%s: the path is too long", run_dir);
+        return rc;
     }
     rc = read_next(path, &first, error);
     if (rc != 0) {

@@ -47,10 +47,8 @@ int aq_checkpoint_store_open(const char *run_dir, unsigned kept, aq_checkpoint_s
     if (store == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for the checkpoint store");
     }
-    int rc = aq_text_format(store->folder, sizeof(store->folder), "%s/checkpoints", run_dir);
-    if (rc != 0) {
-        aq_fail(error, rc, "%s: the path is too long", run_dir);
-    } else {
+    int rc = aq_path_in(store->folder, sizeof(store->folder), run_dir, "checkpoints", error);
+    if (rc == 0) {
         rc = aq_dir_create(store->folder, error);
     }
     if (rc != 0) {
@@ -78,9 +76,7 @@ void aq_checkpoint_store_close(aq_checkpoint_store *store)
 /* Sets store->path to a file of the folder. */
 static int set_path(aq_checkpoint_store *store, const char *name, aq_error *error)
 {
-    int rc = aq_text_format(store->path, sizeof(store->path), "%s/%s", store->folder, name);
-
-    return rc == 0 ? 0 : aq_fail(error, rc, "%s/%s: the path is too long", store->folder, name);
+    return aq_path_in(store->path, sizeof(store->path), store->folder, name, error);
 }
 
 static void step_name(uint64_t step, char out[NAME_TEXT_MAX])

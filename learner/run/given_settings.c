@@ -7,22 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "learner/run/run_folder.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
-static int path_of(const char *run_dir, const char *name, char *out, aq_error *error)
-{
-    return aq_text_format(out, AQ_PATH_MAX, "%s/%s", run_dir, name) != 0
-               ? aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir)
-               : 0;
-}
-
 static int path_of_given(const char *run_dir, char *out, aq_error *error)
 {
-    return path_of(run_dir, "config.given.yaml", out, error);
+    return aq_path_in(out, AQ_PATH_MAX, run_dir, "config.given.yaml", error);
 }
 
 static int write_given(const char *path, const aq_run_config *given, aq_error *error)
@@ -63,7 +55,7 @@ int aq_given_settings_take_up(const char *run_dir, aq_run_config *config, aq_err
     }
     rc = read_config(path, &given, error);
     if (rc == 0) {
-        rc = path_of(run_dir, "config.yaml", path, error);
+        rc = aq_path_in(path, sizeof(path), run_dir, "config.yaml", error);
     }
     if (rc == 0) {
         rc = read_config(path, &used, error);

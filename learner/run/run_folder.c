@@ -22,10 +22,7 @@ enum { IDENTITY_BYTES_MAX = 65536, CONFIG_BYTES_MAX = 1 << 20 };
 
 static int path_of(const aq_run_folder *folder, const char *name, char *out, aq_error *error)
 {
-    if (aq_text_format(out, AQ_PATH_MAX, "%s/%s", folder->path, name) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder->path);
-    }
-    return 0;
+    return aq_path_in(out, AQ_PATH_MAX, folder->path, name, error);
 }
 
 static int write_identity(const aq_run_folder *folder, const char *path,

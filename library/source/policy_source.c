@@ -25,9 +25,9 @@ int aq_precision_take(void *precision, const char *name, aq_error *error)
 
 static int find_in_folder(const char *folder, const char *name, char *ret_path, aq_error *error)
 {
-    int rc = aq_text_format(ret_path, AQ_POLICY_PATH_MAX, "%s/%s", folder, name);
+    int rc = aq_path_in(ret_path, AQ_POLICY_PATH_MAX, folder, name, error);
     if (rc != 0) {
-        return aq_fail(error, rc, "%s: the path is too long", folder);
+        return rc;
     }
     if (!aq_path_exists(ret_path)) {
         return aq_fail(error, AQ_E_NOT_FOUND,

@@ -13,19 +13,13 @@
 
 enum { PATH_BYTES = 4096, SLOT_TEXT_MAX = 16, SLOT_MAX = 65535 };
 
-static int path_of(const char *folder, char path[PATH_BYTES])
-{
-    int length = snprintf(path, PATH_BYTES, "%s/slot", folder);
-    return length > 0 && length < PATH_BYTES ? 0 : AQ_E_TOO_BIG;
-}
-
 uint32_t aq_slot_file_read(const char *folder)
 {
     char path[PATH_BYTES];
     char text[SLOT_TEXT_MAX + 1] = "";
     uint64_t slot = 0;
     aq_buffer bytes;
-    if (path_of(folder, path) != 0) {
+    if (aq_path_in(path, sizeof(path), folder, "slot", NULL) != 0) {
         return 0;
     }
     aq_buffer_init(&bytes, SLOT_TEXT_MAX);
@@ -44,9 +38,9 @@ int aq_slot_file_write(const char *folder, uint32_t slot, aq_error *error)
 {
     char path[PATH_BYTES];
     char text[SLOT_TEXT_MAX];
-    int rc = path_of(folder, path);
+    int rc = aq_path_in(path, sizeof(path), folder, "slot", error);
     if (rc != 0) {
-        return aq_fail(error, rc, "%s: the path is too long", folder);
+        return rc;
     }
     if (aq_path_exists(path) && aq_slot_file_read(folder) == slot) {
         return 0;

@@ -27,18 +27,11 @@ struct aq_sweep_desk {
     size_t first_open; /* no run before it is */
 };
 
-static int spec_path(const char *dir, char *out, size_t size, aq_error *error)
-{
-    return aq_text_format(out, size, "%s/SPEC.yaml", dir) != 0
-               ? aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", dir)
-               : 0;
-}
-
 /* Puts it there, or sees that it is the one that is. */
 static int keep_spec(const char *dir, const aq_buffer *text, aq_error *error)
 {
     char path[PATH_BYTES + 16];
-    int rc = spec_path(dir, path, sizeof(path), error);
+    int rc = aq_path_in(path, sizeof(path), dir, "SPEC.yaml", error);
     if (rc != 0) {
         return rc;
     }
@@ -92,7 +85,7 @@ int aq_sweep_desk_check(const char *dir, const aq_buffer *text, aq_error *error)
     char path[PATH_BYTES + 16];
     aq_buffer kept;
     aq_buffer_init(&kept, AQ_SWEEP_SPEC_BYTES_MAX);
-    int rc = spec_path(dir, path, sizeof(path), error);
+    int rc = aq_path_in(path, sizeof(path), dir, "SPEC.yaml", error);
     if (rc == 0) {
         rc = aq_file_read(path, &kept, error);
     }
@@ -113,7 +106,7 @@ static int read_spec(aq_sweep_desk *desk, uint32_t *ret_sum, aq_error *error)
     char path[PATH_BYTES + 16];
     aq_buffer text;
     aq_buffer_init(&text, AQ_SWEEP_SPEC_BYTES_MAX);
-    int rc = spec_path(desk->dir, path, sizeof(path), error);
+    int rc = aq_path_in(path, sizeof(path), desk->dir, "SPEC.yaml", error);
     if (rc == 0 && !aq_path_exists(path)) {
         rc = aq_fail(error, AQ_E_NOT_FOUND, "%s holds no sweep (there is no %s)", desk->dir, path);
     }

@@ -14,7 +14,6 @@
 
 #include "cli/sweep/journal/sweep_record.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 #include "common/sys/file.h"
 
 enum { PATH_BYTES = 4096 + 32, LINE_BYTES_MAX = 16 << 20, CHUNK_BYTES = 65536 };
@@ -35,9 +34,7 @@ int aq_sweep_journal_open(const char *dir, bool may_make, aq_sweep_journal **ret
         return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", dir);
     }
     journal->file = -1;
-    int rc = aq_text_format(journal->path, sizeof(journal->path), "%s/journal.jsonl", dir) != 0
-                 ? aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", dir)
-                 : 0;
+    int rc = aq_path_in(journal->path, sizeof(journal->path), dir, "journal.jsonl", error);
     if (rc == 0) {
         journal->file = open(journal->path, O_RDWR | O_CLOEXEC | (may_make ? O_CREAT : 0), 0666);
         rc = journal->file < 0 ? aq_file_fail(error, journal->path, "open it") : 0;

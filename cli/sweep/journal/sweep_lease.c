@@ -47,9 +47,10 @@ int aq_sweep_presence_create(const char *dir, const char *worker, aq_sweep_prese
         return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", dir);
     }
     presence->file = -1;
-    int rc = aq_text_format(presence->path, sizeof(presence->path), "%s/workers", dir);
-    rc = rc != 0 ? aq_fail(error, rc, "%s: the path is too long", dir)
-                 : aq_dir_create(presence->path, error);
+    int rc = aq_path_in(presence->path, sizeof(presence->path), dir, "workers", error);
+    if (rc == 0) {
+        rc = aq_dir_create(presence->path, error);
+    }
     if (rc == 0) {
         (void)snprintf(presence->path, sizeof(presence->path), "%s/workers/%s", dir, worker);
         rc = open_presence(presence, error);

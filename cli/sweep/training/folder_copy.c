@@ -69,9 +69,9 @@ static int copy_entry(const char *from, const char *to, const char *name, int de
 {
     char inner_from[PATH_BYTES], inner_to[PATH_BYTES];
     struct stat status;
-    if (aq_text_format(inner_from, sizeof(inner_from), "%s/%s", from, name) != 0 ||
-        aq_text_format(inner_to, sizeof(inner_to), "%s/%s", to, name) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", from);
+    if (aq_path_in(inner_from, sizeof(inner_from), from, name, error) != 0 ||
+        aq_path_in(inner_to, sizeof(inner_to), to, name, error) != 0) {
+        return AQ_E_TOO_BIG;
     }
     if (lstat(inner_from, &status) != 0) {
         return aq_file_fail(error, inner_from, "look at it");
