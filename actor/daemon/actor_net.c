@@ -35,6 +35,7 @@
 #include "common/net/sockets/net.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
+#include "common/sys/loop.h"
 #include "common/sys/notify.h"
 
 /* A burst ends after either; sockets wait that long. */
@@ -296,19 +297,6 @@ static int create_session(actor_shell *shell, aq_error *error)
     return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
 }
 
-static int watch_signals(actor_shell *shell, aq_error *error)
-{
-    static const int numbers[2] = {SIGTERM, SIGINT};
-    for (int i = 0; i < 2; i++) {
-        int problem = uv_signal_start(&shell->signals[i], on_signal, numbers[i]);
-        if (problem != 0) {
-            return aq_fail(error, aq_error_from_errno(-problem), "signals cannot be watched: %s",
-                           uv_strerror(problem));
-        }
-    }
-    return 0;
-}
-
 static int open_handles(actor_shell *shell, aq_error *error)
 {
     int problem = uv_loop_init(&shell->loop);
@@ -322,12 +310,12 @@ static int open_handles(actor_shell *shell, aq_error *error)
         return aq_fail(error, aq_error_from_errno(-problem), "no event loop: %s",
                        uv_strerror(problem));
     }
-    (void)uv_timer_init(&shell->loop, &shell->timer); /* these do not fail */
-    for (int i = 0; i < 2; i++) {
-        (void)uv_signal_init(&shell->loop, &shell->signals[i]);
-        shell->signals[i].data = shell;
+    (void)uv_timer_init(&shell->loop, &shell->timer); /* it does not fail */
+    int rc = aq_loop_watch_signals(&shell->loop, shell->signals, on_signal, shell, error);
+    if (rc != 0) {
+        (void)aq_loop_close(&shell->loop);
     }
-    return 0;
+    return rc;
 }
 
 /* Calls are answered first, then those who made them may go. */
@@ -380,9 +368,6 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
     }
     if (rc == 0) {
         rc = create_session(&shell, error);
-    }
-    if (rc == 0) {
-        rc = watch_signals(&shell, error);
     }
     if (rc == 0) {
         rc = aq_actor_http_open(&shell.loop, options->daemon.http, participant_of(&shell),

@@ -3,8 +3,6 @@
  */
 #include "cli/train/own_loop.h"
 
-#include <signal.h>
-
 #include "common/sys/loop.h"
 
 static void on_signal(uv_signal_t *signal_handle, int number)
@@ -16,21 +14,16 @@ static void on_signal(uv_signal_t *signal_handle, int number)
 int aq_own_loop_init(aq_own_loop *loop, aq_own_loop_signalled signalled, void *user,
                      aq_error *error)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
     loop->signalled = signalled;
     loop->user = user;
     if (uv_loop_init(&loop->uv) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");
     }
-    for (size_t i = 0; i < 2; i++) {
-        (void)uv_signal_init(&loop->uv, &loop->signals[i]);
-        loop->signals[i].data = loop;
-        if (uv_signal_start(&loop->signals[i], on_signal, numbers[i]) != 0) {
-            aq_own_loop_fini(loop);
-            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
-        }
+    int rc = aq_loop_watch_signals(&loop->uv, loop->signals, on_signal, loop, error);
+    if (rc != 0) {
+        aq_own_loop_fini(loop);
     }
-    return 0;
+    return rc;
 }
 
 void aq_own_loop_drain(aq_own_loop *loop)

@@ -7,7 +7,6 @@
 #include "learner/daemon/learner_net.h"
 
 #include <inttypes.h>
-#include <signal.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -185,21 +184,13 @@ static void on_signal(uv_signal_t *signal_handle, int number)
 
 static int start_timers(learner *self, aq_error *error)
 {
-    static const int numbers[] = {SIGTERM, SIGINT};
     uv_timer_init(&self->loop, &self->tick_timer);
     uv_timer_init(&self->loop, &self->second_timer);
     self->tick_timer.data = self;
     self->second_timer.data = self;
     uv_timer_start(&self->tick_timer, on_tick, TICK_MS, TICK_MS);
     uv_timer_start(&self->second_timer, on_second, 1000, 1000);
-    for (int i = 0; i < 2; i++) {
-        uv_signal_init(&self->loop, &self->signals[i]);
-        self->signals[i].data = self;
-        if (uv_signal_start(&self->signals[i], on_signal, numbers[i]) != 0) {
-            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
-        }
-    }
-    return 0;
+    return aq_loop_watch_signals(&self->loop, self->signals, on_signal, self, error);
 }
 
 /* ---- a life --------------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #include "learner/daemon/rank_net.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 
 #include "common/base/clock.h"
@@ -210,20 +209,12 @@ static int make_training(rank *self)
 
 static int start_timers(rank *self, aq_error *error)
 {
-    static const int numbers[] = {SIGTERM, SIGINT};
     uv_timer_init(&self->loop, &self->tick_timer);
     uv_timer_init(&self->loop, &self->energy_timer);
     self->tick_timer.data = self->energy_timer.data = self;
     uv_timer_start(&self->tick_timer, on_tick, TICK_MS, TICK_MS);
     uv_timer_start(&self->energy_timer, on_energy, 0, ENERGY_MS);
-    for (int i = 0; i < 2; i++) {
-        uv_signal_init(&self->loop, &self->signals[i]);
-        self->signals[i].data = self;
-        if (uv_signal_start(&self->signals[i], on_signal, numbers[i]) != 0) {
-            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
-        }
-    }
-    return 0;
+    return aq_loop_watch_signals(&self->loop, self->signals, on_signal, self, error);
 }
 
 static int start(rank *self, aq_error *error)

@@ -382,22 +382,12 @@ static int create_member(replay_daemon *daemon, aq_error *error)
 
 static int start_loop(replay_daemon *daemon, aq_error *error)
 {
-    static const int numbers[2] = {SIGTERM, SIGINT};
     (void)uv_timer_init(&daemon->loop, &daemon->tick);
     (void)uv_timer_init(&daemon->loop, &daemon->linger);
     daemon->tick.data = daemon;
     daemon->linger.data = daemon;
     (void)uv_timer_start(&daemon->tick, on_tick, 0, 0);
-    for (int i = 0; i < 2; i++) {
-        (void)uv_signal_init(&daemon->loop, &daemon->signals[i]);
-        daemon->signals[i].data = daemon;
-        int rc = uv_signal_start(&daemon->signals[i], on_signal, numbers[i]);
-        if (rc != 0) {
-            return aq_fail(error, AQ_E_UNSUPPORTED, "signals cannot be watched: %s",
-                           uv_strerror(rc));
-        }
-    }
-    return 0;
+    return aq_loop_watch_signals(&daemon->loop, daemon->signals, on_signal, daemon, error);
 }
 
 static void say_where(const replay_daemon *daemon)
