@@ -4,23 +4,13 @@
 #include "cli/compare/compare_csv.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "cli/compare/compare_mode_figures.h"
-
-static void add_cell(aq_long_text *out, double value)
-{
-    if (isfinite(value)) {
-        aq_long_text_add(out, ",%.10g", value);
-    } else {
-        aq_long_text_add(out, ",");
-    }
-}
 
 static void add_states(const aq_compare_row *row, aq_long_text *out)
 {
     for (int state = 0; state < AQ_TIME_STATES; state++) {
-        add_cell(out, row->states[state]);
+        aq_long_text_add_cell(out, row->states[state]);
     }
     aq_long_text_add(out, "\n");
 }
@@ -64,7 +54,7 @@ static void add_precisions(const aq_compare_summary *summary, aq_long_text *out)
         aq_long_text_add(out, "%s,%s,%zu", row->arm->name, aq_run_outcome_name(row->outcome),
                          row->finished);
         for (size_t cell = 0; cell < sizeof(cells) / sizeof(cells[0]); cell++) {
-            add_cell(out, cells[cell]);
+            aq_long_text_add_cell(out, cells[cell]);
         }
         aq_long_text_add(out, ",%s,%s", row->energy_source ? row->energy_source : "not measured",
                          row->crossing.missing ? row->crossing.missing : "");
@@ -92,13 +82,13 @@ static void add_modes(const aq_compare_summary *summary, aq_long_text *out)
                          row->finished, row->crossing.reached);
         for (size_t j = 0; j < aq_mode_figure_count(); j++) {
             const aq_mode_figure *figure = aq_mode_figure_at(j);
-            add_cell(out, aq_mode_figure_value(figure, row, &ci95));
+            aq_long_text_add_cell(out, aq_mode_figure_value(figure, row, &ci95));
             if (figure->kind <= AQ_KIND_STEPS) {
-                add_cell(out, ci95);
+                aq_long_text_add_cell(out, ci95);
             }
         }
         for (int bin = 0; bin < AQ_CURVE_BINS; bin++) {
-            add_cell(out, row->behind[bin]);
+            aq_long_text_add_cell(out, row->behind[bin]);
         }
         add_states(row, out);
     }

@@ -3,6 +3,7 @@
  */
 #include "cli/text/long_text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -46,6 +47,15 @@ void aq_long_text_add(aq_long_text *text, const char *format, ...)
         return;
     }
     append(text, piece, (size_t)size);
+}
+
+void aq_long_text_add_cell(aq_long_text *text, double value)
+{
+    if (isfinite(value)) {
+        aq_long_text_add(text, ",%.10g", value);
+    } else {
+        aq_long_text_add(text, ",");
+    }
 }
 
 void aq_long_text_add_html(aq_long_text *text, const char *any)

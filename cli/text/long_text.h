@@ -22,6 +22,9 @@ void aq_long_text_fail(aq_long_text *text, int rc);
 /* As printf; a piece of 8 KiB at most, AQ_E_TOO_BIG. */
 void aq_long_text_add(aq_long_text *text, const char *format, ...) AQ_PRINTF(2, 3);
 
+/* A cell of CSV that is not a row's first: a comma, and the number where it is finite. */
+void aq_long_text_add_cell(aq_long_text *text, double value);
+
 /* Any text, as one that HTML shows: made plain (plain_text.h), with < > & and quotes escaped. */
 void aq_long_text_add_html(aq_long_text *text, const char *any);
 

@@ -7,15 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static void add_figure(aq_long_text *out, double value)
-{
-    if (isfinite(value)) {
-        aq_long_text_add(out, ",%.10g", value);
-    } else {
-        aq_long_text_add(out, ",");
-    }
-}
-
 static void add_names(aq_long_text *out)
 {
     for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
@@ -51,10 +42,10 @@ void aq_sweep_csv_trials(const aq_sweep_summary *summary, aq_long_text *out)
             aq_long_text_add(out, "%" PRIu32, study->stages[stage->from].trial);
         }
         aq_long_text_add(out, ",%zu", stage->run_count);
-        add_figure(out, aq_sweep_stage_mean(study, i, study->spec->score).ci95);
+        aq_long_text_add_cell(out, aq_sweep_stage_mean(study, i, study->spec->score).ci95);
         add_values(study, stage, out);
         for (int j = 0; j < AQ_SWEEP_FIGURE_COUNT; j++) {
-            add_figure(out, aq_sweep_stage_figure(study, i, (enum aq_sweep_figure)j));
+            aq_long_text_add_cell(out, aq_sweep_stage_figure(study, i, (enum aq_sweep_figure)j));
         }
         aq_long_text_add(out, "\n");
     }
@@ -72,7 +63,8 @@ void aq_sweep_csv_runs(const aq_sweep_summary *summary, aq_long_text *out)
                          aq_sweep_kind_name(stage->kind), stage->trial, stage->rung, run->seed,
                          aq_sweep_run_state_name(run->state), run->attempt, run->outcome.is_solved);
         for (int j = 0; j < AQ_SWEEP_FIGURE_COUNT; j++) {
-            add_figure(out, run->state == AQ_SWEEP_DONE ? run->outcome.figures[j] : (double)NAN);
+            aq_long_text_add_cell(out, run->state == AQ_SWEEP_DONE ? run->outcome.figures[j]
+                                                                   : (double)NAN);
         }
         aq_long_text_add(out, "\n");
     }
