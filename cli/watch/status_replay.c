@@ -6,14 +6,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "cli/text/figure_text.h"
 #include "cli/text/text_table.h"
-#include "cli/watch/replay_totals.h"
+#include "cli/watch/spread.h"
 #include "common/base/plain_text.h"
-
-enum { TABLES_SHOWN_MAX = 64 };
+#include "common/wire/wire_replay_said.h"
 
 /* NaN over nothing. */
 static double ratio(double over, double under)
@@ -23,36 +21,34 @@ static double ratio(double over, double under)
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-static void print_holdings(FILE *out, const aq_replay_totals *totals)
+static void print_holdings(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
     aq_figure count, bytes, step;
-    const uint64_t mapped =
-        totals->mapped_bytes < totals->bytes ? totals->mapped_bytes : totals->bytes;
-    const double resident = (double)(totals->bytes - mapped);
+    const uint64_t mapped = stats->mapped_bytes < stats->bytes ? stats->mapped_bytes : stats->bytes;
+    const double resident = (double)(stats->bytes - mapped);
     if (mapped > 0) {
         aq_print_fact(out, "stored", "%s transitions, %s in memory and %s in mapped files",
-                      aq_figure_count(&count, (double)totals->stored),
+                      aq_figure_count(&count, (double)stats->stored),
                       aq_figure_bytes(&bytes, resident), aq_figure_bytes(&step, (double)mapped));
         return;
     }
     aq_print_fact(out, "stored", "%s transitions, %s in memory, %s each",
-                  aq_figure_count(&count, (double)totals->stored),
-                  aq_figure_bytes(&bytes, resident),
-                  aq_figure_bytes(&step, ratio(resident, (double)totals->stored)));
+                  aq_figure_count(&count, (double)stats->stored), aq_figure_bytes(&bytes, resident),
+                  aq_figure_bytes(&step, ratio(resident, (double)stats->stored)));
 }
 
-static void print_times(FILE *out, const aq_replay_totals *totals)
+static void print_times(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
     aq_figure inserting, sampling, actors, learner;
-    const double all = totals->running_s;
+    const double all = stats->running_s;
     if (all > 0) {
         aq_print_fact(out, "time",
                       "inserting %s, sampling %s; actors waited for the learner %s, the learner "
                       "for actors %s",
-                      aq_figure_share(&inserting, ratio(totals->inserting_s, all)),
-                      aq_figure_share(&sampling, ratio(totals->sampling_s, all)),
-                      aq_figure_share(&actors, ratio(totals->actors_waited_s, all)),
-                      aq_figure_share(&learner, ratio(totals->learner_waited_s, all)));
+                      aq_figure_share(&inserting, ratio(stats->inserting_s, all)),
+                      aq_figure_share(&sampling, ratio(stats->sampling_s, all)),
+                      aq_figure_share(&actors, ratio(stats->actors_waited_s, all)),
+                      aq_figure_share(&learner, ratio(stats->learner_waited_s, all)));
     }
 }
 
@@ -66,61 +62,62 @@ static const char *age_text(aq_figure *room, uint64_t under)
     return under == UINT64_MAX ? "any time" : aq_figure_duration(room, (double)under / 1000);
 }
 
-static void print_staleness(FILE *out, const char *label, const aq_spread *versions)
+static void print_staleness(FILE *out, const char *label, const uint64_t *counts, size_t count)
 {
     char bars[AQ_SPREAD_BUCKETS + 1];
     aq_figure half, most, all;
-    if (versions->total > 0) {
+    const aq_spread versions = aq_spread_of(counts, count);
+    if (versions.total > 0) {
         aq_print_fact(out, label, "half under %s versions, 90 %% under %s, all under %s [%s]",
-                      versions_text(&half, aq_spread_under(versions, 0.5)),
-                      versions_text(&most, aq_spread_under(versions, 0.9)),
-                      versions_text(&all, aq_spread_under(versions, 1)),
-                      aq_spread_bars(versions, bars));
+                      versions_text(&half, aq_spread_under(&versions, 0.5)),
+                      versions_text(&most, aq_spread_under(&versions, 0.9)),
+                      versions_text(&all, aq_spread_under(&versions, 1)),
+                      aq_spread_bars(&versions, bars));
     }
 }
 
 /* How old what is sampled is: by policy versions, and by the clock. */
-static void print_freshness(FILE *out, const aq_replay_totals *totals)
+static void print_freshness(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
-    const aq_spread *age = &totals->age_ms;
     char bars[AQ_SPREAD_BUCKETS + 1];
     aq_figure half, most, all;
-    print_staleness(out, "staleness", &totals->staleness);
-    if (age->total > 0) {
+    const aq_spread age = aq_spread_of(stats->age_ms, stats->n_age_ms);
+    print_staleness(out, "staleness", stats->staleness, stats->n_staleness);
+    if (age.total > 0) {
         aq_print_fact(out, "age", "half under %s, 90 %% under %s, all under %s [%s]",
-                      age_text(&half, aq_spread_under(age, 0.5)),
-                      age_text(&most, aq_spread_under(age, 0.9)),
-                      age_text(&all, aq_spread_under(age, 1)), aq_spread_bars(age, bars));
+                      age_text(&half, aq_spread_under(&age, 0.5)),
+                      age_text(&most, aq_spread_under(&age, 0.9)),
+                      age_text(&all, aq_spread_under(&age, 1)), aq_spread_bars(&age, bars));
     }
 }
 
-static bool has_log(const aq_replay_totals *totals)
+static bool has_log(const Actorq__V1__ReplayStats *stats)
 {
-    return totals->durable_messages > 0 || totals->disk_bytes > 0 || totals->backlog_bytes > 0;
+    return stats->durable_messages > 0 || stats->disk_bytes > 0 || stats->backlog_bytes > 0;
 }
 
-static void print_log(FILE *out, const aq_replay_totals *totals)
+static void print_log(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
     aq_figure disk, backlog, restored;
-    if (!has_log(totals)) {
+    if (!has_log(stats)) {
         aq_print_fact(out, "log", "none: steps are in memory only");
         return;
     }
     aq_print_fact(out, "log",
                   "%s on disk; %s not durable yet; %" PRIu64 " messages, %" PRIu64
                   " snapshots written",
-                  aq_figure_bytes(&disk, (double)totals->disk_bytes),
-                  aq_figure_bytes(&backlog, (double)totals->backlog_bytes),
-                  totals->durable_messages, totals->snapshots);
-    if (totals->sync_failures > 0) {
+                  aq_figure_bytes(&disk, (double)stats->disk_bytes),
+                  aq_figure_bytes(&backlog, (double)stats->backlog_bytes), stats->durable_messages,
+                  stats->snapshots);
+    if (stats->sync_failures > 0) {
         aq_print_fact(out, "disk",
                       "failed to sync %" PRIu64 " times: what is durable here may end with the "
                       "machine",
-                      totals->sync_failures);
+                      stats->sync_failures);
     }
-    if (totals->restored > 0 || totals->damaged > 0) {
+    if (stats->restored > 0 || stats->damaged > 0) {
         aq_print_fact(out, "restored", "%s transitions at the start; %" PRIu64 " damaged records",
-                      aq_figure_count(&restored, (double)totals->restored), totals->damaged);
+                      aq_figure_count(&restored, (double)stats->restored), stats->damaged);
     }
 }
 
@@ -164,52 +161,15 @@ static void add_table(aq_text_table *text, const Actorq__V1__TableStats *table)
     aq_text_table_cell(text, "%s", aq_figure_count(&room, (double)table->stale));
 }
 
-static int print_tables(FILE *out, const Actorq__V1__TableStats *tables, size_t count)
+static int print_tables(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
     aq_text_table text;
     aq_text_table_begin(&text, table_columns);
-    for (size_t i = 0; i < count; i++) {
-        add_table(&text, &tables[i]);
-    }
-    (void)fputs(count > 0 ? "\n" : "", out);
-    return aq_text_table_end(&text, out);
-}
-
-/* A table of this name in another shard is the same table. The mean of times sampled is weighed by
- * the draws, since how many items have left is not told. */
-static void merge_table(Actorq__V1__TableStats *into, const Actorq__V1__TableStats *from)
-{
-    const double left = (double)into->sampled, right = (double)from->sampled;
-    if (!isfinite(into->times_sampled)) {
-        into->times_sampled = from->times_sampled;
-    } else if (isfinite(from->times_sampled) && left + right > 0) {
-        into->times_sampled =
-            (into->times_sampled * left + from->times_sampled * right) / (left + right);
-    }
-    into->items += from->items;
-    into->mass += from->mass;
-    into->transitions += from->transitions;
-    into->bytes += from->bytes;
-    into->sampled += from->sampled;
-    into->prioritized += from->prioritized;
-    into->stale += from->stale;
-}
-
-static void merge_tables(const Actorq__V1__ReplayStats *stats, Actorq__V1__TableStats *merged,
-                         size_t *count)
-{
     for (size_t i = 0; i < stats->n_tables; i++) {
-        size_t k = 0;
-        while (k < *count && strcmp(merged[k].name, stats->tables[i]->name) != 0) {
-            k++;
-        }
-        if (k < *count) {
-            merge_table(&merged[k], stats->tables[i]);
-        } else if (k < TABLES_SHOWN_MAX) {
-            merged[k] = *stats->tables[i];
-            *count = k + 1;
-        }
+        add_table(&text, stats->tables[i]);
     }
+    (void)fputs(stats->n_tables > 0 ? "\n" : "", out);
+    return aq_text_table_end(&text, out);
 }
 
 /* ---- the learner's side --------------------------------------------------------------------- */
@@ -229,8 +189,6 @@ static void print_priorities(FILE *out, const Actorq__V1__ReplayUseStatus *use)
 static void print_use(FILE *out, const Actorq__V1__ReplayUseStatus *use)
 {
     aq_figure answers, each, actors, answer, shard, trouble;
-    aq_spread staleness = {0};
-    aq_spread_add(&staleness, use->staleness, use->n_staleness);
     aq_print_fact(
         out, "samples", "%s answers, %s each; %" PRIu64 " times not yet, %" PRIu64 " failed",
         aq_figure_count(&answers, (double)use->answers),
@@ -241,7 +199,7 @@ static void print_use(FILE *out, const Actorq__V1__ReplayUseStatus *use)
                   aq_figure_duration(&answer, use->waited_answer_s),
                   aq_figure_duration(&shard, use->waited_no_shard_s),
                   aq_figure_duration(&trouble, use->waited_trouble_s));
-    print_staleness(out, "trained on", &staleness);
+    print_staleness(out, "trained on", use->staleness, use->n_staleness);
     print_priorities(out, use);
 }
 
@@ -250,9 +208,7 @@ static void print_use(FILE *out, const Actorq__V1__ReplayUseStatus *use)
 void aq_status_replay_print_sum(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
     aq_figure count, rate;
-    aq_replay_totals totals = {0};
-    aq_replay_totals_add(&totals, stats);
-    print_holdings(out, &totals);
+    print_holdings(out, stats);
     aq_print_fact(out, "inserted", "%s transitions, %s/s",
                   aq_figure_count(&count, (double)stats->inserted),
                   aq_figure_count(&rate, stats->insert_per_s));
@@ -264,41 +220,38 @@ void aq_status_replay_print_sum(FILE *out, const Actorq__V1__ReplayStats *stats)
         aq_print_fact(out, "outdated", "%s transitions, dropped unlearned",
                       aq_figure_count(&count, (double)stats->outdated));
     }
-    print_times(out, &totals);
-    print_freshness(out, &totals);
-    print_log(out, &totals);
+    print_times(out, stats);
+    print_freshness(out, stats);
+    print_log(out, stats);
 }
 
 int aq_status_replay_print_shard(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
-    Actorq__V1__TableStats tables[TABLES_SHOWN_MAX];
-    size_t table_count = 0;
-    merge_tables(stats, tables, &table_count);
     print_waiting(out, stats);
     aq_status_replay_print_sum(out, stats);
-    return print_tables(out, tables, table_count);
+    return print_tables(out, stats);
 }
 
 int aq_status_replay_print_run(FILE *out, const Actorq__V1__StatusReply *status)
 {
-    Actorq__V1__TableStats tables[TABLES_SHOWN_MAX];
-    size_t table_count = 0;
-    aq_replay_totals totals = {0};
+    size_t shards = 0;
+    aq_replay_said sum;
     if (status->learner && status->learner->replay_use) {
         print_use(out, status->learner->replay_use);
     }
+    aq_replay_said_clear(&sum);
     for (size_t i = 0; i < status->n_members; i++) {
         if (status->members[i]->replay) {
-            aq_replay_totals_add(&totals, status->members[i]->replay);
-            merge_tables(status->members[i]->replay, tables, &table_count);
+            aq_replay_said_add(&sum, status->members[i]->replay);
+            shards++;
         }
     }
-    if (totals.shards == 0) {
+    if (shards == 0) {
         return 0;
     }
-    print_holdings(out, &totals);
-    print_times(out, &totals);
-    print_freshness(out, &totals);
-    print_log(out, &totals);
-    return table_count > 1 ? print_tables(out, tables, table_count) : 0;
+    print_holdings(out, &sum.stats);
+    print_times(out, &sum.stats);
+    print_freshness(out, &sum.stats);
+    print_log(out, &sum.stats);
+    return sum.stats.n_tables > 1 ? print_tables(out, &sum.stats) : 0;
 }

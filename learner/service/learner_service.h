@@ -11,10 +11,10 @@
 #include "common/base/error.h"
 #include "common/config/run_settings.h"
 #include "common/net/rpc/rpc.h"
+#include "common/wire/wire_replay_said.h"
 #include "learner/publish/policy_shelf.h"
 #include "learner/publish/precision_gap.h"
 #include "learner/run/coordinator.h"
-#include "learner/service/replay_said_stats.h"
 #include "proto/operations.pb-c.h"
 
 typedef struct aq_learner_service aq_learner_service;

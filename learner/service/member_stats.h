@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "learner/service/replay_said_stats.h"
+#include "common/wire/wire_replay_said.h"
 
 typedef struct aq_member_stats_row {
     uint64_t incarnation;

@@ -2,8 +2,8 @@
  * What replay shards said of themselves: a copy of a ReplayStats that owns what it points at, and
  * the sum of several. Texts, tables and histograms are cut at the bounds below: they are a peer's.
  */
-#ifndef AQ_LEARNER_SERVICE_REPLAY_SAID_STATS_H
-#define AQ_LEARNER_SERVICE_REPLAY_SAID_STATS_H
+#ifndef AQ_COMMON_WIRE_WIRE_REPLAY_SAID_H
+#define AQ_COMMON_WIRE_WIRE_REPLAY_SAID_H
 
 #include "common/config/table_spec.h"
 #include "proto/membership.pb-c.h"

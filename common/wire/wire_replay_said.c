@@ -1,7 +1,7 @@
 /*
- * What replay shards said of themselves: see replay_said_stats.h.
+ * What replay shards said of themselves: see wire_replay_said.h.
  */
-#include "learner/service/replay_said_stats.h"
+#include "common/wire/wire_replay_said.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * What shards say is copied whole within bounds, and summed.
  */
-#include "learner/service/replay_said_stats.h"
+#include "common/wire/wire_replay_said.h"
 #include "tests/support/test.h"
 
 enum { TABLES = 12, BINS = 100 };
