@@ -35,6 +35,7 @@ import threading
 import typing
 
 from run_curves import binned_returns
+from run_once import ENVIRONMENT
 
 HERE = pathlib.Path(__file__).resolve().parent
 BINS = 50
@@ -159,14 +160,12 @@ def train(arguments, task, form, seed):
     goes_on = any((folder / "checkpoints").glob("*"))
     if not goes_on:
         shutil.rmtree(folder, ignore_errors=True)
-    environment = {key: value for key, value in os.environ.items()
-                   if key not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
-    environment["OPENBLAS_NUM_THREADS"] = "1"
     # Never "solved", so that every run goes on to the end.
     what = ["--resume"] if goes_on else begin(arguments, task, form, seed)
     done = subprocess.run(
         [arguments.actorq, "train", *what, "--run", str(folder), "--quiet", "--json", "--parent",
-         str(os.getpid())], env=environment, stdout=subprocess.PIPE, check=False)
+         str(os.getpid())], env={**ENVIRONMENT, "OPENBLAS_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE, check=False)
     if done.returncode != 0 or json.loads(done.stdout)["interrupted"]:
         return f"{name}: did not come to its end"
     keep(arguments, task, form, seed, json.loads(done.stdout))

@@ -10,11 +10,11 @@ docs/figures/GROUP-*.svg with `actorq plot`. Runs that DIR has already are not m
 """
 import argparse
 import csv
-import os
 import pathlib
 import subprocess
 
 from run_curves import binned_returns
+from run_once import ENVIRONMENT
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -74,12 +74,10 @@ GROUPS = {
 
 
 def train(arguments, folder, steps, options, seed):
-    environment = {key: value for key, value in os.environ.items()
-                   if key not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
     if not folder.exists():
         subprocess.run(
             [arguments.actorq, "train", *options, "--seed", str(seed), "--run", str(folder),
-             "--quiet", "--set", f"limits.env_steps={steps}"], env=environment, check=True,
+             "--quiet", "--set", f"limits.env_steps={steps}"], env=ENVIRONMENT, check=True,
             stdout=subprocess.DEVNULL)
 
 

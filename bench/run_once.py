@@ -5,6 +5,10 @@ import shutil
 import subprocess
 import time
 
+# Of the runs: OpenBLAS takes the kernels that suit the processor.
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+
 
 def command(row):
     learners = ["--learners", str(row["learners"])] if "learners" in row else []
@@ -26,7 +30,7 @@ def train(actorq, row, folder, seed):
         begun = time.monotonic()
         child = subprocess.Popen([actorq, *command(row), "--seed", str(seed), "--run", str(folder),
                                   "--parent", str(os.getpid()), "--quiet", "--json"],
-                                 stdout=subprocess.DEVNULL)
+                                 env=ENVIRONMENT, stdout=subprocess.DEVNULL)
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
