@@ -24,6 +24,11 @@ void program_choose(const char *path)
     chosen = path;
 }
 
+const char *program_path(void)
+{
+    return chosen;
+}
+
 /* In the child, where only async-signal-safe things may happen. */
 static void become(char *const *argv, int out, int err)
 {

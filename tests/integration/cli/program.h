@@ -19,6 +19,7 @@ typedef struct program_result {
 
 /* Which file is run; once, before everything else. */
 void program_choose(const char *path);
+const char *program_path(void);
 
 /* Runs it with these arguments (strings, then NULL) to its end, for a minute at most. The result is
  * static: it is valid until the next run. */

@@ -165,9 +165,3 @@ TEST(programs_get_a_row_for_every_learner_format_and_number_of_threads)
         assert_null(json_object_get(row, "torch_steps_per_s"));
     }
 }
-
-int main(int argc, char **argv)
-{
-    program_choose(argc > 1 ? argv[1] : "actorq");
-    return aq_test_run(NULL);
-}

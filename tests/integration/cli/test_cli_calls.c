@@ -196,9 +196,3 @@ TEST(programs_get_a_list_of_methods_without_a_daemon)
     json_t *object = program_gives("call", "--list", "--json", NULL);
     assert_true(json_array_size(at(object, "methods")) >= 10);
 }
-
-int main(int argc, char **argv)
-{
-    program_choose(argc > 1 ? argv[1] : "actorq");
-    return aq_test_run(NULL);
-}

@@ -158,11 +158,3 @@ TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardo
     page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
     assert_says(page, "cannot be built");
 }
-
-int main(int argc, char **argv)
-{
-    assert_int_equal(argc, 2);
-    program_choose(argv[1]);
-
-    return aq_test_run(NULL);
-}

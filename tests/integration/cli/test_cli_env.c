@@ -74,9 +74,3 @@ TEST(programs_get_rates)
         assert_bench("dmc:pendulum_swingup", true);
     }
 }
-
-int main(int argc, char **argv)
-{
-    program_choose(argc > 1 ? argv[1] : "actorq");
-    return aq_test_run(NULL);
-}

@@ -204,9 +204,3 @@ TEST_IN_FOLDER(a_folder_is_made_once_and_renewed)
     assert_int_equal(stat(file, &after), 0);
     assert_true(before.st_ino != after.st_ino);
 }
-
-int main(int argc, char **argv)
-{
-    program_choose(argc > 1 ? argv[1] : "actorq");
-    return aq_test_run(NULL);
-}

@@ -126,11 +126,3 @@ TEST_WITH(a_comparison_counts_no_fallback_for_the_precision, cli_fixture_setup,
     (void)snprintf(path, sizeof(path), "%s/curves.csv", folder);
     assert_int_equal(lines_of(path), 1 + sum.int4);
 }
-
-int main(int argc, char **argv)
-{
-    assert_int_equal(argc, 2);
-    program_choose(argv[1]);
-
-    return aq_test_run(NULL);
-}

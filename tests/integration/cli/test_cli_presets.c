@@ -57,10 +57,3 @@ TEST_WITH(a_run_says_and_keeps_what_was_chosen, setup, cli_fixture_teardown)
     config[cli_read(path, config, sizeof(config) - 1)] = '\0';
     assert_says(config, "preset=pendulum-td3 algorithm=td3");
 }
-
-int main(int argc, char **argv)
-{
-    assert_int_equal(argc, 2);
-    program_choose(argv[1]);
-    return aq_test_run(NULL);
-}

@@ -301,8 +301,7 @@ TEST(a_shard_that_runs_gives_and_takes)
     const pid_t train = program_pid();
     find_shard(at("live"), url);
     /* program_run has one at a time, so these are started by the shell. */
-    const char *actorq = getenv("AQ_TEST_ACTORQ");
-    assert_non_null(actorq);
+    const char *actorq = program_path();
     (void)snprintf(command, sizeof(command),
                    "for i in $(seq 300); do %s replay export %s %s/live.aqds 2>%s/why && exit 0; "
                    "sleep 0.1; done; cat %s/why; exit 1",
@@ -331,14 +330,3 @@ TEST(a_shard_that_runs_gives_and_takes)
 }
 
 TEST_GROUP(make_data_set, remove_all);
-
-int main(int argc, char **argv)
-{
-    if (argc != 2) {
-        (void)fprintf(stderr, "usage: test_cli_replay ACTORQ\n");
-        return EXIT_FAILURE;
-    }
-    (void)setenv("AQ_TEST_ACTORQ", argv[1], 1);
-    program_choose(argv[1]);
-    return aq_test_run(NULL);
-}

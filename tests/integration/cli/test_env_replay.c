@@ -135,9 +135,3 @@ TEST(a_recording_with_a_flipped_bit_is_refused_or_differs)
 }
 
 TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);
-
-int main(int argc, char **argv)
-{
-    program_choose(argc > 1 ? argv[1] : "env_replay");
-    return aq_test_run(NULL);
-}
