@@ -9,14 +9,15 @@
 #include "gradients/gradient_module.h"
 #include "learner/gradients/gradient_codes.h"
 #include "quantizer/quantize/quantize.h"
+#include "tests/support/config_kit.h"
 
 enum { RUN = 0x51, STEPS_MAX = 100000 };
 
 void gradient_config(aq_run_config *config, const char *const *assignments)
 {
-    aq_settings_init(aq_run_config_table(), config);
+    *config = config_defaults();
     for (; *assignments != NULL; assignments++) {
-        assert_succeeds(aq_settings_assign(aq_run_config_table(), *assignments, config, &refusal));
+        config_set(config, *assignments);
     }
 }
 

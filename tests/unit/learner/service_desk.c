@@ -5,6 +5,7 @@
 
 #include "common/config/run_config.h"
 #include "learner/run/run_plan.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 
 /* ---- the owner ----------------------------------------------------------------------------- */
@@ -114,9 +115,8 @@ static void create_service(service_desk *desk)
 void service_desk_setup(service_desk *desk)
 {
     static aq_run_plan plan;
-    aq_run_config config;
     learner_kit_init(&desk->kit, 9);
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     config.seed = 321;
     assert_int_equal(aq_run_plan_make(&config, &plan, NULL), 0);
     desk->settings = plan.settings;

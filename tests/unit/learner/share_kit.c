@@ -4,6 +4,7 @@
 #include "tests/unit/learner/share_kit.h"
 
 #include "common/base/parse.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 
 enum { ROWS = SHARE_KIT_ROWS };
@@ -22,8 +23,7 @@ aq_schema share_kit_schema(bool has_choices)
 
 aq_run_config share_kit_config(enum aq_algorithm algorithm)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "7"), 0);
     assert_int_equal(aq_text_set(config.learner.critic_hidden, AQ_RUN_TEXT_MAX, "8"), 0);
     config.learner.activation = AQ_ACTIVATION_TANH - AQ_ACTIVATION_RELU;

@@ -5,6 +5,7 @@
 #include "cli/plot/run_groups.h"
 #include "cli/plot/run_plot.h"
 #include "cli/plot/run_series.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -106,10 +107,9 @@ TEST_IN_FOLDER(a_missing_file_and_a_bad_name_are_refused)
 
 static aq_run_config config_of(const char *first, const char *second)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
-    assert_int_equal(aq_settings_assign(aq_run_config_table(), first, &config, NULL), 0);
-    assert_int_equal(aq_settings_assign(aq_run_config_table(), second, &config, NULL), 0);
+    aq_run_config config = config_defaults();
+    config_set(&config, first);
+    config_set(&config, second);
     return config;
 }
 

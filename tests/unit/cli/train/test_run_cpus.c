@@ -2,7 +2,7 @@
  * Who of a run gets which processors.
  */
 #include "cli/train/run_cpus.h"
-#include "common/settings/settings.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 
 typedef struct row {
@@ -14,8 +14,7 @@ typedef struct row {
 static int plan(const row *wanted, aq_run_cpus *ret_cpus, aq_error *error)
 {
     const aq_cpus allowed = {{false, true, true, true}};
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     config.learner.threads = wanted->threads;
     (void)snprintf(config.learner.cpus, sizeof(config.learner.cpus), "%s", wanted->of_learner);
     (void)snprintf(config.actor.cpus, sizeof(config.actor.cpus), "%s", wanted->of_others);

@@ -3,14 +3,14 @@
  */
 #include "cli/train/next_steps.h"
 #include "cli/train/train_report.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/status_fixture.h"
 
 static aq_run_config config_of(uint64_t seed)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     config.seed = seed;
     config.learner.algorithm = AQ_ALGORITHM_DQN;
     return config;

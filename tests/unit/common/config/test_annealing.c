@@ -2,12 +2,12 @@
  * What changes over a run, at its beginning, on its way and at its end.
  */
 #include "common/config/annealing.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 
 static aq_run_config config_of(double exponent, double end)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     config.limits.env_steps = 1000;
     config.limits.learner_steps = 200;
     config.learner.importance_exponent = exponent;

@@ -4,6 +4,7 @@
 #include "common/config/pacing.h"
 #include "common/config/run_rules.h"
 #include "common/config/run_tables.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 
 enum { SETTINGS_MAX = 8 };
@@ -15,14 +16,13 @@ static const char *const queue[] = {"replay.selector=queue", "replay.samples_per
 static void set(aq_run_config *config, const char *const *settings)
 {
     for (; *settings != NULL; settings++) {
-        assert_succeeds(aq_settings_assign(aq_run_config_table(), *settings, config, &refusal));
+        config_set(config, *settings);
     }
 }
 
 static aq_run_config config_of(const char *const *base, const char *const *settings)
 {
-    aq_run_config config = {.seed = 0};
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     set(&config, base);
     set(&config, settings);
     return config;

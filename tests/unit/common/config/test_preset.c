@@ -5,6 +5,7 @@
 
 #include "common/base/parse.h"
 #include "common/config/run_rules.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 
 static aq_schema choices, counted, several, floats;
@@ -120,8 +121,7 @@ TEST_WITH(a_preset_that_there_is_not_is_said, setup, NULL)
 
 TEST(a_preset_is_put_over_all_but_the_task)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     config.actor.count = 7; /* of which it says nothing */
     assert_int_equal(aq_preset_apply("dmc-d4pg", &config, NULL), 0);
     assert_string_equal(config.task, "gym:CartPole-v1");
@@ -134,8 +134,7 @@ TEST(a_preset_is_put_over_all_but_the_task)
 
 TEST(the_papers_preset_is_the_papers_set_up)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     assert_int_equal(aq_preset_apply("paper-d4pg", &config, NULL), 0);
     assert_string_equal(config.learner.hidden, "2048,2048,2048");
     assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_TANH);

@@ -3,8 +3,8 @@
  * numbers or are refused.
  */
 #include "common/config/run_config.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
-#include "tests/unit/common/config/config_kit.h"
 
 TEST(the_defaults_are_what_is_documented)
 {

@@ -3,8 +3,8 @@
  * and so is an algorithm for a task that it is not made for.
  */
 #include "common/config/run_rules.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
-#include "tests/unit/common/config/config_kit.h"
 
 typedef struct conflict {
     const char *settings[CONFIG_SETTINGS_MAX]; /* assignments */
@@ -155,11 +155,10 @@ TEST(an_algorithm_is_refused_for_actions_that_it_is_not_made_for)
     aq_space_init_box(&choices.obs, 1, &low, &high);
     aq_space_init_box(&floats.obs, 1, &low, &high);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        aq_run_config config;
         char assignment[64];
-        aq_settings_init(aq_run_config_table(), &config);
+        aq_run_config config = config_defaults();
         (void)snprintf(assignment, sizeof(assignment), "learner.algorithm=%s", rows[i].algorithm);
-        assert_int_equal(aq_settings_assign(aq_run_config_table(), assignment, &config, NULL), 0);
+        config_set(&config, assignment);
         const aq_schema *fits = rows[i].wants_choices ? &choices : &floats;
         const aq_schema *other = rows[i].wants_choices ? &floats : &choices;
         assert_int_equal(aq_run_rules_check_task(&config, fits, NULL), 0);

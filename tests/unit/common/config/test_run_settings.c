@@ -4,6 +4,7 @@
 #include "common/config/run_settings.h"
 
 #include "common/experience/batch.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
 
@@ -138,10 +139,9 @@ TEST(a_sample_request_has_rows_and_fits_a_batch)
 
 TEST(only_what_members_see_is_taken_from_the_configuration)
 {
-    aq_run_config config;
     aq_run_settings settings;
     memset(&settings, 0, sizeof(settings));
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     aq_run_settings_take(&settings, &config);
     assert_int_equal(settings.config.actor.envs, 8);
     assert_true(settings.config.evaluator.share == 0.1);

@@ -2,8 +2,8 @@
  * The tables that settings describe.
  */
 #include "common/config/run_tables.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
-#include "tests/unit/common/config/config_kit.h"
 
 typedef struct room {
     const char *settings[CONFIG_SETTINGS_MAX];

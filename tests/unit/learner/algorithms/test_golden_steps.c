@@ -6,6 +6,7 @@
 #include "common/experience/column_catalog.h"
 #include "common/policy/torso.h"
 #include "learner/algorithms/on_policy/on_policy.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -207,11 +208,10 @@ static void check_step(reader *r, const aq_update_report *report, bool has_value
 static void check_case(reader *r, double tolerance, uint64_t threads)
 {
     const aq_algorithm_class *class = aq_algorithm_find(next_text(r, "case"));
-    aq_run_config config;
     uint32_t rows;
     assert_non_null(class);
     const bool has_groups = class->needs.update == AQ_UPDATES_BY_GROUP;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     while (is_next(r, "set")) {
         assert_succeeds(
             aq_settings_assign(aq_run_config_table(), next_text(r, "set"), &config, NULL));

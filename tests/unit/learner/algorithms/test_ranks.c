@@ -4,6 +4,7 @@
  */
 #include "common/base/parse.h"
 #include "common/policy/torso.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/rank_crew.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/agent_kit.h"
@@ -111,8 +112,7 @@ static void drop_agents(void *user)
 
 static aq_run_config config_of(const struct trained *of)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     config.learner.algorithm = of->algorithm;
     config.learner.batch_size = ROWS;
     config.learner.gradient_clip = 0.05; /* which clips */

@@ -2,6 +2,7 @@
  * Step sizes that change while an algorithm trains, of every algorithm there is.
  */
 #include "common/base/parse.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -18,8 +19,7 @@ static fixture make(size_t index)
     const float low[] = {-1, -1}, high[] = {1, 1};
     const aq_algorithm_class *class = aq_algorithm_at(index);
     aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     config.learner.batch_size = FIXTURE_ROWS;
     config.learner.policy_delay = 1;
     const bool is_table = aq_algorithm_has((enum aq_algorithm)index, AQ_LEARNS_A_TABLE);

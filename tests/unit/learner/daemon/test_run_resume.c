@@ -5,6 +5,7 @@
 #include "common/wire/wire_policy.h"
 #include "learner/daemon/configure_call.h"
 #include "learner/daemon/run_resume.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/must.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
@@ -24,8 +25,7 @@ typedef struct resume_desk {
 
 static void resume_desk_setup(resume_desk *desk)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     run_dir_setup(&desk->dir);
     learner_kit_init(&desk->kit, 1);
     must(aq_run_plan_make(&config, &desk->plan, NULL));

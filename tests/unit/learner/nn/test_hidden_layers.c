@@ -2,6 +2,7 @@
  * Hidden layers: the networks that settings make.
  */
 #include "learner/nn/hidden_layers.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 
 static const aq_space obs = {.kind = AQ_SPACE_BOX, .rank = 1, .shape = {7}};
@@ -27,14 +28,12 @@ TEST(settings_make_networks)
     };
     EACH_ROW(i, rows) {
         const aq_layer_spec last = aq_layer_linear(0, 3, AQ_ACTIVATION_NONE);
-        aq_run_config config;
         aq_hidden_layers hidden;
         aq_net_spec spec;
         char text[128];
-        aq_settings_init(aq_run_config_table(), &config);
+        aq_run_config config = config_defaults();
         for (size_t k = 0; k < 3 && rows[i].settings[k] != NULL; k++) {
-            assert_succeeds(
-                aq_settings_assign(aq_run_config_table(), rows[i].settings[k], &config, &refusal));
+            config_set(&config, rows[i].settings[k]);
         }
         assert_succeeds((config.learner.critic_hidden[0] != '\0'
                              ? aq_hidden_layers_of_critic
@@ -48,13 +47,11 @@ TEST(a_torso_stands_before_hidden_layers_and_takes_what_is_seen_alone)
 {
     const aq_space picture = {.kind = AQ_SPACE_BOX, .rank = 3, .shape = {5, 4, 2}};
     const aq_layer_spec last = aq_layer_linear(0, 3, AQ_ACTIVATION_NONE);
-    aq_run_config config;
     aq_hidden_layers hidden;
     aq_net_spec spec;
     char text[128];
-    aq_settings_init(aq_run_config_table(), &config);
-    assert_succeeds(
-        aq_settings_assign(aq_run_config_table(), "learner.torso=conv:6x3/1", &config, &refusal));
+    aq_run_config config = config_defaults();
+    config_set(&config, "learner.torso=conv:6x3/1");
     for (int is_critic = 0; is_critic < 2; is_critic++) {
         assert_succeeds((is_critic ? aq_hidden_layers_of_critic
                                    : aq_hidden_layers_of)(&config, &picture, &hidden, &refusal));

@@ -3,14 +3,14 @@
  */
 #include "common/config/run_rules.h"
 #include "learner/publish/publication_plan.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 
-static aq_run_config config_with(const char *const *assignments)
+static aq_run_config config_of(const char *const *assignments)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     for (size_t i = 0; assignments[i] != NULL; i++) {
-        assert_succeeds(aq_settings_assign(aq_run_config_table(), assignments[i], &config, NULL));
+        config_set(&config, assignments[i]);
     }
     assert_int_equal(aq_run_rules_check(&config, NULL), 0);
     return config;
@@ -34,7 +34,7 @@ static aq_net_spec network(void)
 static int plan_of(const char *first, const char *second, aq_publication_config *ret_plan,
                    aq_error *error)
 {
-    const aq_run_config config = config_with((const char *const[]){first, second, NULL});
+    const aq_run_config config = config_of((const char *const[]){first, second, NULL});
     const aq_net_spec spec = network();
     return aq_publication_plan(&config, &spec, 5, ret_plan, error);
 }

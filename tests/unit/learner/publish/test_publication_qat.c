@@ -6,23 +6,17 @@
 #include "common/sys/cpu.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/publish/publication_plan.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 
 enum { ROWS = 64, VERSIONS = 12 };
 
-static void set(aq_run_config *config, const char *assignment)
-{
-    assert_int_equal(aq_settings_assign(aq_run_config_table(), assignment, config, NULL), 0);
-}
-
 static aq_run_config config_of(const char *bits, const char *format)
 {
-    aq_run_config config;
-    memset(&config, 0, sizeof(config));
-    aq_settings_init(aq_run_config_table(), &config);
-    set(&config, bits);
-    set(&config, format);
+    aq_run_config config = config_defaults();
+    config_set(&config, bits);
+    config_set(&config, format);
     assert_int_equal(aq_run_rules_check(&config, NULL), 0);
     return config;
 }
@@ -95,7 +89,7 @@ TEST(layers_are_trained_for_the_format_that_they_go_out_in)
     for (size_t on = 0; on < 2; on++) {
         aq_publication_config plan;
         aq_run_config config = config_of("learner.qat_bits=8", "quantizer.format=int8");
-        set(&config, normalized[on]);
+        config_set(&config, normalized[on]);
         const aq_fake_quant quant = aq_fake_quant_of(&config, &kit.spec);
         assert_int_equal(aq_publication_plan(&config, &kit.spec, aq_cpu_flags(), &plan, NULL), 0);
         for (uint32_t l = 0; l < kit.spec.layer_count; l++) {

@@ -6,14 +6,14 @@
 #include "learner/run/given_settings.h"
 #include "learner/run/live_settings.h"
 #include "learner/run/run_folder.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 static aq_run_plan plan_of_defaults(void)
 {
-    aq_run_config config;
     aq_run_plan plan;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     assert_succeeds(aq_run_plan_make(&config, &plan, &refusal));
     return plan;
 }

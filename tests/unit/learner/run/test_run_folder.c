@@ -8,14 +8,14 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "learner/run/run_folder.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 static aq_run_config config_of(uint64_t seed)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     config.seed = seed;
     return config;
 }
@@ -35,8 +35,7 @@ static aq_run_folder begin(run_dir *dir)
 
 static aq_run_config config_on_disk(const run_dir *dir)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     assert_succeeds(aq_settings_read_file(aq_run_config_table(), run_dir_path(dir, "config.yaml"),
                                           &config, NULL));
     return config;

@@ -5,14 +5,8 @@
 #include "common/wire/wire_sample.h"
 #include "envs/env.h"
 #include "learner/run/run_plan.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
-
-static aq_run_config defaults(void)
-{
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
-    return config;
-}
 
 static aq_run_plan plan_of(const aq_run_config *config)
 {
@@ -44,7 +38,7 @@ TEST(a_task_shows_its_state_as_one_of_many)
         {"Taxi?sticky=0.1", "gym:Taxi-v4?sticky=0.1&one_hot=bytes"},
         {"gym:Taxi-v3?one_hot=yes", "gym:Taxi-v3?one_hot=yes"},
     };
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     config.learner.algorithm = AQ_ALGORITHM_Q;
     config.replay.sequence_length = 16;
     EACH_ROW(i, rows) {
@@ -53,7 +47,7 @@ TEST(a_task_shows_its_state_as_one_of_many)
         assert_string_equal(plan.config.task, rows[i][1]);
         assert_string_equal(plan.settings.task, rows[i][1]);
         assert_int_equal(plan.settings.schema.obs.kind, AQ_SPACE_BOX);
-        aq_run_config other = defaults();
+        aq_run_config other = config_defaults();
         other.learner.algorithm = AQ_ALGORITHM_DQN;
         (void)snprintf(other.task, sizeof(other.task), "%s", rows[i][0]);
         assert_string_equal(plan_of(&other).settings.task, rows[i][1]);
@@ -64,7 +58,7 @@ TEST(a_task_that_cannot_is_refused)
 {
     static const char *const rows[][2] = {{"gym:FrozenLake-v1?one_hot=no", "leave out one_hot"},
                                           {"gym:CartPole-v1", "table of discrete states"}};
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     config.learner.algorithm = AQ_ALGORITHM_Q;
     config.replay.sequence_length = 16;
     EACH_ROW(i, rows) {
@@ -77,7 +71,7 @@ TEST(a_task_that_cannot_is_refused)
 
 TEST(members_are_told_what_the_configuration_says)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     config.seed = 99;
     config.learner.n_step = 5;
     config.learner.batch_size = 32;
@@ -106,7 +100,7 @@ TEST(members_are_told_what_the_configuration_says)
 
 TEST(messages_are_as_large_as_a_chunk)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     assert_int_equal(plan_of(&config).settings.config.net.message_bytes, 262144);
     (void)snprintf(config.task, sizeof(config.task), "game:seaquest");
     config.replay.chunk_length = 512;
@@ -121,7 +115,7 @@ TEST(messages_are_as_large_as_a_chunk)
 
 TEST(a_group_has_no_more_rows_than_a_reply)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     (void)snprintf(config.task, sizeof(config.task), "game:seaquest");
     config.learner.algorithm = AQ_ALGORITHM_REINFORCE;
     config.learner.group_steps = 2048;
@@ -145,7 +139,7 @@ TEST(a_group_has_no_more_rows_than_a_reply)
 
 TEST(rows_that_no_reply_holds_are_refused)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     (void)snprintf(config.task, sizeof(config.task), "game:seaquest");
     config.learner.batches_per_request = 64;
     config.learner.batch_size = config.replay.min_size = 1024;
@@ -158,7 +152,7 @@ TEST(rows_that_no_reply_holds_are_refused)
 
 TEST(the_plan_is_of_the_task)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     aq_run_plan plan = plan_of(&config);
     assert_int_equal(plan.settings.schema.obs.shape[0], 4);
     assert_int_equal(plan.settings.schema.action.choice_count, 2);
@@ -171,7 +165,7 @@ TEST(the_plan_is_of_the_task)
 
 TEST(a_short_name_becomes_the_whole_one)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     strcpy(config.task, "CartPole-v1");
     aq_run_plan plan = plan_of(&config);
     assert_string_equal(plan.config.task, "gym:CartPole-v1");
@@ -180,7 +174,7 @@ TEST(a_short_name_becomes_the_whole_one)
 
 TEST(a_seed_is_chosen_where_none_is_given)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     config.seed = 0;
     aq_run_plan first = plan_of(&config);
     aq_run_plan second = plan_of(&config);
@@ -194,7 +188,7 @@ TEST(a_seed_is_chosen_where_none_is_given)
 
 TEST(the_threshold_is_the_tasks_own_or_a_number)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     const aq_env_class *env = aq_env_find("gym:CartPole-v1");
     aq_run_plan plan = plan_of(&config);
     assert_true(plan.threshold == env->reward_threshold);
@@ -207,7 +201,7 @@ TEST(the_threshold_is_the_tasks_own_or_a_number)
 
 TEST(the_table_is_spread_over_the_shards)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     config.replay.capacity = 100000;
     config.replay.min_size = 1000;
     config.replay.shards = 3;
@@ -218,7 +212,7 @@ TEST(the_table_is_spread_over_the_shards)
 
 TEST(every_table_is_spread_and_chunks_serve_the_longest_items)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     config.replay.shards = 2;
     config.replay.samples_per_insert = 0.0;
     config.replay.capacity_bytes = 1000001;
@@ -245,7 +239,7 @@ TEST(every_table_is_spread_and_chunks_serve_the_longest_items)
 
 TEST(bytes_that_hold_no_two_chunks_are_refused)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     config.replay.capacity_bytes = 2 * 32 * (16 + 4 + 4 + 4);
     (void)plan_of(&config);
     config.replay.capacity_bytes--;
@@ -255,7 +249,7 @@ TEST(bytes_that_hold_no_two_chunks_are_refused)
 
 TEST(a_table_that_must_be_full_is_possible_in_any_number_of_shards)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     config.replay.capacity = 1000;
     config.replay.min_size = 1000;
     config.replay.shards = 3;
@@ -268,7 +262,7 @@ TEST(a_table_that_must_be_full_is_possible_in_any_number_of_shards)
 
 TEST(a_slip_of_the_fingers_is_answered_with_the_name_that_was_meant)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     strcpy(config.task, "gym:CartPol-v1");
     refuse(&config, AQ_E_NOT_FOUND);
     assert_says(refusal.text, "'gym:CartPol-v1' is not known");
@@ -277,7 +271,7 @@ TEST(a_slip_of_the_fingers_is_answered_with_the_name_that_was_meant)
 
 TEST(a_name_like_no_other_is_answered_with_where_to_look)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     strcpy(config.task, "chess");
     refuse(&config, AQ_E_NOT_FOUND);
     assert_says(refusal.text, "chess");
@@ -286,12 +280,12 @@ TEST(a_name_like_no_other_is_answered_with_where_to_look)
 
 TEST(settings_that_contradict_each_other_are_named)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     config.replay.chunk_length = 2;
     config.learner.n_step = 3;
     refuse(&config, AQ_E_INVALID);
     assert_says(refusal.text, "replay.chunk_length");
-    config = defaults();
+    config = config_defaults();
     strcpy(config.evaluator.threshold, "high");
     refuse(&config, AQ_E_INVALID);
     assert_says(refusal.text, "evaluator.threshold");
@@ -299,7 +293,7 @@ TEST(settings_that_contradict_each_other_are_named)
 
 TEST(without_memory_there_is_no_plan)
 {
-    aq_run_config config = defaults();
+    aq_run_config config = config_defaults();
     aq_memory_fail_at(1, 0);
     refuse(&config, AQ_E_NOMEM);
 }

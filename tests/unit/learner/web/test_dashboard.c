@@ -5,6 +5,7 @@
 
 #include "learner/web/dashboard.h"
 #include "learner/web/dashboard_stats.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 #include "tests/unit/learner/service_desk.h"
@@ -46,9 +47,8 @@ static aq_dashboard_sources sources_of(dashboard_stand *stand)
 
 static void dashboard_stand_setup(dashboard_stand *stand)
 {
-    aq_run_config config;
     service_desk_setup(&stand->desk);
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     assert_int_equal(aq_run_plan_make(&config, &stand->plan, NULL), 0);
     assert_int_equal(aq_run_history_create(&fixture_metrics, &stand->history), 0);
     const aq_dashboard_sources sources = sources_of(stand);

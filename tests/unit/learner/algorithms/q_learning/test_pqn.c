@@ -9,6 +9,7 @@
 #include "common/base/parse.h"
 #include "common/nn/forward.h"
 #include "common/policy/head.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -26,8 +27,7 @@ typedef struct stand {
 
 static aq_run_config config_of(void)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "16"), 0);
     config.learner.norm = true;
     config.learner.learning_rate = 0.01;

@@ -10,6 +10,7 @@
 #include "common/sys/cpu.h"
 #include "quantizer/engine/engine.h"
 #include "quantizer/quantize/quantize.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -32,8 +33,7 @@ typedef struct stand {
 
 static aq_run_config config_of(void)
 {
-    aq_run_config config;
-    aq_settings_init(aq_run_config_table(), &config);
+    aq_run_config config = config_defaults();
     (void)snprintf(config.task, sizeof(config.task), "so:chain?" AQ_ONE_HOT "=yes");
     config.learner.batch_size = ROWS;
     config.learner.learning_rate = 0.5;

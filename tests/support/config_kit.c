@@ -1,7 +1,7 @@
 /*
  * Configurations for tests: see config_kit.h.
  */
-#include "tests/unit/common/config/config_kit.h"
+#include "tests/support/config_kit.h"
 
 #include "common/config/run_rules.h"
 #include "tests/support/test.h"

@@ -1,8 +1,8 @@
 /*
  * Configurations for tests: the defaults, with a few assignments, and what becomes of them.
  */
-#ifndef AQ_TESTS_UNIT_COMMON_CONFIG_CONFIG_KIT_H
-#define AQ_TESTS_UNIT_COMMON_CONFIG_CONFIG_KIT_H
+#ifndef AQ_TESTS_SUPPORT_CONFIG_KIT_H
+#define AQ_TESTS_SUPPORT_CONFIG_KIT_H
 
 #include "common/config/run_config.h"
 
