@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/fake_daemon.h"
@@ -44,7 +45,7 @@ static const char *live_folder(live_fixture *live)
 {
     char endpoint[512];
     (void)snprintf(endpoint, sizeof(endpoint), "{\"learner\": \"%s\"}\n", live->url);
-    cli_write_text(cli_path(&live->folder, "endpoint.json"), endpoint);
+    file_put_text(cli_path(&live->folder, "endpoint.json"), endpoint);
     return live->folder;
 }
 

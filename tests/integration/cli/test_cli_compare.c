@@ -7,6 +7,7 @@
 
 #include "common/sys/file.h"
 #include "tests/integration/cli/program.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -56,7 +57,7 @@ TEST_WITH(two_precisions_are_compared, setup, cli_fixture_teardown)
         assert_string_equal(json_string_value(json_object_get(row, "speedup_missing")),
                             "fewer than 3 seeds");
     }
-    page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    page[file_get(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
     assert_says(page, "fewer than 3 seeds");
     assert_says(page, "<svg");
 }
@@ -77,7 +78,7 @@ TEST_WITH(modes_are_compared, setup, cli_fixture_teardown)
         assert_true(json_is_null(json_object_get(row, "efficiency")));
         assert_int_equal(json_array_size(json_object_get(row, "rank_waiting_shares")), i + 1);
     }
-    page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    page[file_get(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
     assert_says(page, "--learners 2");
     assert_says(page, "Which problems each suits");
 }
@@ -155,6 +156,6 @@ TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardo
                     "quantizer.layer_formats=9:bf16", "--output", folder, "-q", NULL);
     assert_int_equal(result->exit_status, 1);
     assert_says(result->err, "no run came to its end");
-    page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    page[file_get(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
     assert_says(page, "cannot be built");
 }

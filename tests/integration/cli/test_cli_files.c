@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/gif_reader.h"
@@ -105,10 +106,10 @@ TEST_IN_FOLDER(every_damaged_byte_is_found)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 7);
-    size_t size = cli_read(path, bytes, FILE_BYTES_MAX);
+    size_t size = file_get(path, bytes, FILE_BYTES_MAX);
     /* All of the frame's header, then here and there. */
     for (size_t at = 0; at < size; at += at < 20 ? 1 : 97) {
-        cli_write(path, bytes, size);
+        file_put(path, bytes, size);
         cli_damage(path, (long)at);
         program_refuses("a.aq: ", "inspect", path, NULL);
     }
@@ -149,8 +150,8 @@ TEST_IN_FOLDER(the_same_seed_writes_the_same_file)
     cli_write_run(*state);
     program_succeeds("quantize", *state, cli_path(state, "a.aq"), "--rows", "100", NULL);
     program_succeeds("quantize", *state, cli_path(state, "b.aq"), "--rows", "100", NULL);
-    const size_t size = cli_read(cli_path(state, "a.aq"), first, sizeof(first));
-    assert_int_equal(cli_read(cli_path(state, "b.aq"), again, sizeof(again)), size);
+    const size_t size = file_get(cli_path(state, "a.aq"), first, sizeof(first));
+    assert_int_equal(file_get(cli_path(state, "b.aq"), again, sizeof(again)), size);
     assert_memory_equal(first, again, size);
 }
 
@@ -176,7 +177,7 @@ TEST_IN_FOLDER(a_policy_is_played_into_an_animation_with_a_frame_a_step)
     const json_t *episode = json_array_get(json_object_get(object, "episodes"), 0);
     const json_int_t steps = json_integer_value(json_object_get(episode, "steps"));
     assert_string_equal(json_string_value(json_object_get(object, "task")), "gym:CartPole-v1");
-    gif_reader_open(&reader, bytes, cli_read(gif, bytes, sizeof(bytes)));
+    gif_reader_open(&reader, bytes, file_get(gif, bytes, sizeof(bytes)));
     while (gif_reader_next(&reader)) {
         frames++;
     }

@@ -2,6 +2,7 @@
  * Presets, as those who train meet them.
  */
 #include "tests/integration/cli/program.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -51,9 +52,9 @@ TEST_WITH(a_run_says_and_keeps_what_was_chosen, setup, cli_fixture_teardown)
     assert_says(result->err, "preset pendulum-td3, algorithm td3");
     char path[sizeof(folder) + 32];
     (void)snprintf(path, sizeof(path), "%s/config.yaml", folder);
-    config[cli_read(path, config, sizeof(config) - 1)] = '\0';
+    config[file_get(path, config, sizeof(config) - 1)] = '\0';
     assert_says(config, "\n  algorithm: td3\n");
     (void)snprintf(path, sizeof(path), "%s/logs/learner.log", folder);
-    config[cli_read(path, config, sizeof(config) - 1)] = '\0';
+    config[file_get(path, config, sizeof(config) - 1)] = '\0';
     assert_says(config, "preset=pendulum-td3 algorithm=td3");
 }

@@ -11,6 +11,7 @@
 
 #include "common/sys/folder_lock.h"
 #include "tests/integration/cli/program.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -107,11 +108,11 @@ static void assert_session(const char *name)
     static char text[SESSION_BYTES_MAX];
     char path[CLI_PATH_MAX];
     (void)snprintf(path, sizeof(path), "%s/sessions/%s.txt", AQ_GOLDEN_DIR, name);
-    text[cli_read(path, text, sizeof(text) - 1)] = '\0';
+    text[file_get(path, text, sizeof(text) - 1)] = '\0';
     const bool is_same = play(text, cli_print_begin());
     const char *played = cli_print_end();
     if (!is_same && getenv("AQ_WRITE_GOLDEN") != NULL) {
-        cli_write_text(path, played);
+        file_put_text(path, played);
     }
     assert_true(is_same);
 }
@@ -123,11 +124,11 @@ static void make_plot_run(const char *name, const char *config)
     char file[CLI_PATH_MAX];
     cli_make_folder(name);
     (void)snprintf(file, sizeof(file), "%s/config.yaml", name);
-    cli_write_text(file, config);
+    file_put_text(file, config);
     (void)snprintf(file, sizeof(file), "%s/metrics.jsonl", name);
-    cli_write_text(file, "{\"event\":\"evaluation\",\"wall_s\":1,\"env_steps\":0,\"return_mean\":"
-                         "20}\n{\"event\":\"evaluation\",\"wall_s\":9,\"env_steps\":1000,"
-                         "\"return_mean\":195}\n");
+    file_put_text(file, "{\"event\":\"evaluation\",\"wall_s\":1,\"env_steps\":0,\"return_mean\":"
+                        "20}\n{\"event\":\"evaluation\",\"wall_s\":9,\"env_steps\":1000,"
+                        "\"return_mean\":195}\n");
 }
 
 /* A learner's, as long as this program runs. */
@@ -147,25 +148,25 @@ static int make_things(void **state)
     cli_write_policy("fp32.aq", AQ_FORMAT_F32, 7);
     cli_write_policy("int4.aq", AQ_FORMAT_INT4, 7);
     cli_write_checkpoint("a.aqc", 3000);
-    cli_write_text("notes.txt", "The quick brown fox jumps over the lazy dog.\n");
-    cli_write_text("tab.yaml", "learner:\n\tbatch_size: 3\n");
-    cli_write_text("flat.yaml", "learner.batch_size: 3\n");
-    cli_write_text("list.yaml", "learner:\n  batch_size: [3]\n");
+    file_put_text("notes.txt", "The quick brown fox jumps over the lazy dog.\n");
+    file_put_text("tab.yaml", "learner:\n\tbatch_size: 3\n");
+    file_put_text("flat.yaml", "learner.batch_size: 3\n");
+    file_put_text("list.yaml", "learner:\n  batch_size: [3]\n");
     cli_make_folder("young");
-    cli_write_text("young/run.json",
-                   "{\"run_id\": \"1122334455667788\", \"task\": \"gym:CartPole-v1\", "
-                   "\"seed\": 42, \"made\": \"2026-01-31T12:00:00Z\", \"software\": \"0.1.0\"}\n");
-    cli_write_text("young/config.yaml", "task: gym:CartPole-v1\nlearner: {algorithm: dqn}\n");
+    file_put_text("young/run.json",
+                  "{\"run_id\": \"1122334455667788\", \"task\": \"gym:CartPole-v1\", "
+                  "\"seed\": 42, \"made\": \"2026-01-31T12:00:00Z\", \"software\": \"0.1.0\"}\n");
+    file_put_text("young/config.yaml", "task: gym:CartPole-v1\nlearner: {algorithm: dqn}\n");
     assert_int_equal(aq_folder_lock_take("young", &young_lock, NULL), 0);
     make_plot_run("seed-1", "seed: 1\n");
     make_plot_run("seed-2", "seed: 2\n");
     make_plot_run("fp32", "quantizer:\n  format: fp32\n");
     cli_make_folder("seeds");
-    cli_write_text("seeds/config.yaml", "seed: 1\n");
+    file_put_text("seeds/config.yaml", "seed: 1\n");
     make_plot_run("seeds/seed-1", "seed: 1\n");
     make_plot_run("seeds/seed-2", "seed: 2\n");
-    cli_write_text("seeds/seed-1/run.json", "{}");
-    cli_write_text("seeds/seed-2/run.json", "{}");
+    file_put_text("seeds/seed-1/run.json", "{}");
+    file_put_text("seeds/seed-2/run.json", "{}");
     return rc;
 }
 
@@ -193,7 +194,7 @@ static char written[1 << 20];
 
 static void assert_png(const char *path)
 {
-    assert_true(cli_read(path, written, sizeof(written)) > 100);
+    assert_true(file_get(path, written, sizeof(written)) > 100);
     assert_memory_equal(written, "\x89PNG\r\n\x1a\n", 8);
 }
 
@@ -202,7 +203,7 @@ TEST(export)
     assert_session("export");
     program_run_line("export run --output pole.c --name pole --json");
     json_t *object = program_json();
-    const size_t size = cli_read("pole.c", written, sizeof(written) - 1);
+    const size_t size = file_get("pole.c", written, sizeof(written) - 1);
     written[size] = '\0';
     assert_int_equal(json_integer_value(json_object_get(object, "bytes")), size);
     assert_says(written, "uint32_t pole_act(const float *obs);");
@@ -219,7 +220,7 @@ TEST(plot)
 {
     assert_session("plot");
     assert_png("kinds.png");
-    written[cli_read("a.svg", written, sizeof(written) - 1)] = '\0';
+    written[file_get("a.svg", written, sizeof(written) - 1)] = '\0';
     assert_memory_equal(written, "<svg ", 5);
     assert_says(written, ">environment steps</text>");
     assert_says(written, "aq-level");

@@ -2,6 +2,7 @@
  * env_replay as it is run by hand and by tools/env_tables.py.
  */
 #include "tests/integration/cli/program.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -108,14 +109,14 @@ TEST(files_that_are_no_recordings_are_refused)
 {
     const char *path = cli_path(state, "recording.json");
     program_refuses("none.json", cli_path(state, "none.json"), NULL);
-    cli_write_text(path, "{\"id\": \"CartPole-v1\", \"states\": [[0");
+    file_put_text(path, "{\"id\": \"CartPole-v1\", \"states\": [[0");
     program_refuses("line 1 is no JSON", path, NULL);
-    cli_write_text(path, "{\"what\": \"ever\"}");
+    file_put_text(path, "{\"what\": \"ever\"}");
     program_refuses("recording.json: no recording: it has neither 'id' with", path, NULL);
-    cli_write_text(path, "{\"id\": \"CartPole-v1\", \"states\": [[0, 0, 0, 0]], \"actions\": [1], "
-                         "\"observations\": []}");
+    file_put_text(path, "{\"id\": \"CartPole-v1\", \"states\": [[0, 0, 0, 0]], \"actions\": [1], "
+                        "\"observations\": []}");
     program_refuses("'observations' has 0 rows, not 1", path, NULL);
-    cli_write_text(path, "{\"id\": \"FrozenLake-v7\", \"P\": [[[[1, 0, 0, true]]]]}");
+    file_put_text(path, "{\"id\": \"FrozenLake-v7\", \"P\": [[[[1, 0, 0, true]]]]}");
     program_refuses("the task 'gym:FrozenLake-v7' is not known; did you mean "
                     "'gym:FrozenLake-v1'?",
                     path, "--json", NULL);
@@ -125,9 +126,9 @@ TEST(a_recording_with_a_flipped_bit_is_refused_or_differs)
 {
     static char bytes[1 << 16];
     const char *path = cli_path(state, "flipped.json");
-    size_t size = cli_read(golden("CartPole-v1_1.json"), bytes, sizeof(bytes));
+    size_t size = file_get(golden("CartPole-v1_1.json"), bytes, sizeof(bytes));
     for (size_t place = 7; place < size; place += size / 23) {
-        cli_write(path, bytes, size);
+        file_put(path, bytes, size);
         cli_damage(path, (long)place);
         const program_result *result = program_run(path, "--json", NULL);
         assert_true(result->exit_status == 0 || result->exit_status == 1);

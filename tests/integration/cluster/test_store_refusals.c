@@ -10,6 +10,7 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum {
@@ -48,10 +49,7 @@ static void write_file(const char *folder, const char *name, const void *bytes, 
 {
     char path[PATH_BYTES];
     assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, name), 0);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
+    file_put(path, bytes, size);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "quantizer/quantize/quantize.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -92,12 +93,12 @@ void cli_assert_page(const char *name, const char *text)
     static char page[PAGE_BYTES_MAX];
     char path[CLI_PATH_MAX];
     (void)snprintf(path, sizeof(path), "%s/pages/%s", AQ_GOLDEN_DIR, name);
-    page[aq_path_exists(path) ? cli_read(path, page, sizeof(page) - 1) : 0] = '\0';
+    page[aq_path_exists(path) ? file_get(path, page, sizeof(page) - 1) : 0] = '\0';
     if (cli_fits(page, text)) {
         return;
     }
     if (getenv("AQ_WRITE_GOLDEN") != NULL) {
-        cli_write_text(path, text);
+        file_put_text(path, text);
         return;
     }
     fail_msg("%s is\n%sinstead of\n%s", name, text, page);
@@ -146,29 +147,6 @@ aq_env *cli_env(const char *name)
 void cli_make_folder(const char *path)
 {
     assert_int_equal(aq_dir_create(path, NULL), 0);
-}
-
-void cli_write(const char *path, const void *bytes, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
-void cli_write_text(const char *path, const char *text)
-{
-    cli_write(path, text, strlen(text));
-}
-
-size_t cli_read(const char *path, void *bytes, size_t size_max)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, size_max, file);
-    assert_true(size < size_max);
-    (void)fclose(file);
-    return size;
 }
 
 void cli_damage(const char *path, long offset)
@@ -290,7 +268,7 @@ void cli_write_checkpoint(const char *path, uint64_t step)
     checkpoint.best_policy = cli_make_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     aq_buffer *frame = buffer_up_to(FRAME_BYTES_MAX);
     assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, frame), 0);
-    cli_write(path, frame->data, frame->size);
+    file_put(path, frame->data, frame->size);
     aq_snapshot_unref(checkpoint.best_policy);
     aq_free(zeros);
     aq_params_fini(&params);
@@ -300,7 +278,7 @@ static void write_in(const char *folder, const char *name, const char *text)
 {
     char path[CLI_PATH_MAX];
     assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, name), 0);
-    cli_write_text(path, text);
+    file_put_text(path, text);
 }
 
 void cli_write_run(const char *folder)

@@ -46,11 +46,6 @@ aq_env *cli_env(const char *name);
 /* ---- files ---------------------------------------------------------------------------------- */
 
 void cli_make_folder(const char *path);
-void cli_write(const char *path, const void *bytes, size_t size);
-void cli_write_text(const char *path, const char *text);
-
-/* Returns the size; `bytes` has room for size_max, which is more than the file has. */
-size_t cli_read(const char *path, void *bytes, size_t size_max);
 
 /* Flips one bit of the byte at `offset`, counted from the end when negative. */
 void cli_damage(const char *path, long offset);

@@ -78,24 +78,6 @@ unsigned run_dir_checkpoint_files(const run_dir *dir)
     return files - 2; /* . and .. */
 }
 
-size_t fixture_read_bytes(const char *path, void *bytes, size_t size_max)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, size_max, file);
-    assert_true(size < size_max);
-    fclose(file);
-    return size;
-}
-
-void fixture_write_bytes(const char *path, const void *bytes, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
 static float number_of(uint64_t step, unsigned array, size_t i)
 {
     return (float)step + 0.25f * (float)array + (float)i / 1024;

@@ -30,9 +30,6 @@ unsigned run_dir_checkpoint_files(const run_dir *dir);
 /* "loss", and "q_mean". */
 extern const aq_metric_list fixture_metrics;
 
-size_t fixture_read_bytes(const char *path, void *bytes, size_t size_max);
-void fixture_write_bytes(const char *path, const void *bytes, size_t size);
-
 /* Files may not become larger than this; 0 lifts the limit. */
 void fixture_limit_file_size(size_t bytes);
 

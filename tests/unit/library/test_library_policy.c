@@ -8,6 +8,7 @@
 #include "common/wire/wire_policy.h"
 #include "include/actorq/actorq.h"
 #include "rollout/act.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -222,7 +223,7 @@ TEST_IN_FOLDER(what_is_no_policy_is_refused_in_words)
         {"policy.aq", "int9", ACTORQ_E_INVALID, "'int9' is no format"},
         {"policy.aq", "fp32", ACTORQ_E_UNSUPPORTED, "cannot be had"},
     };
-    cli_write_text(cli_path(state, "text"), "no policy, and long enough for one");
+    file_put_text(cli_path(state, "text"), "no policy, and long enough for one");
     cli_write_policy(cli_path(state, "policy.aq"), AQ_FORMAT_INT8_CHANNEL, 5);
     EACH_ROW(i, rows) {
         actorq_policy *policy = NULL;

@@ -5,6 +5,7 @@
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "library/source/policy_source.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -165,7 +166,7 @@ static void write_statistics(const char *file, size_t count)
     aq_named_arrays_add(&checkpoint.arrays, "statistics", AQ_ARRAY_F64, count, statistics);
     aq_buffer_clear(&bytes);
     assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &bytes), 0);
-    cli_write(file, bytes.data, bytes.size);
+    file_put(file, bytes.data, bytes.size);
     checkpoint.arrays.count--; /* it is not the checkpoint's */
     aq_checkpoint_fini(&checkpoint);
     aq_buffer_fini(&bytes);

@@ -6,6 +6,7 @@
 
 #include "common/base/crc32c.h"
 #include "common/sys/file.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
@@ -389,14 +390,6 @@ long segment_kit_file_size(const char *path)
     return stat(path, &status) == 0 ? (long)status.st_size : -1;
 }
 
-void segment_kit_file_put(const char *path, const void *bytes, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
 uint8_t *segment_kit_file_get(const char *path, size_t *ret_size)
 {
     aq_buffer buffer;
@@ -412,7 +405,7 @@ void segment_kit_file_flip(const char *path, size_t offset)
     uint8_t *bytes = segment_kit_file_get(path, &size);
     assert_true(offset < size);
     bytes[offset] ^= 0x40;
-    segment_kit_file_put(path, bytes, size);
+    file_put(path, bytes, size);
     aq_free(bytes);
 }
 
@@ -421,7 +414,7 @@ void segment_kit_file_copy(const segment_kit *from, uint64_t segment, const segm
 {
     size_t size;
     uint8_t *bytes = segment_kit_file_get(segment_kit_segment(from, segment), &size);
-    segment_kit_file_put(segment_kit_segment(to, as), bytes, size);
+    file_put(segment_kit_segment(to, as), bytes, size);
     aq_free(bytes);
 }
 

@@ -107,7 +107,6 @@ void segment_kit_write(segment_kit *kit, uint64_t count);
 const char *segment_kit_path(const segment_kit *kit, const char *name);
 const char *segment_kit_segment(const segment_kit *kit, uint64_t segment);
 long segment_kit_file_size(const char *path);
-void segment_kit_file_put(const char *path, const void *bytes, size_t size);
 /* aq_free it. */
 uint8_t *segment_kit_file_get(const char *path, size_t *ret_size);
 void segment_kit_file_flip(const char *path, size_t offset); /* a bit of this byte */

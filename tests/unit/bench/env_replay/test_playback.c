@@ -2,6 +2,7 @@
  * What a playback finds is what was put into the recording: nothing, or the one wrong number.
  */
 #include "bench/env_replay/playback.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/sum_env.h"
@@ -23,7 +24,7 @@ static aq_recording *record_text(void **state, const char *text)
 {
     aq_recording *recording = NULL;
     const char *path = cli_path(state, "recording.json");
-    cli_write_text(path, text);
+    file_put_text(path, text);
     assert_succeeds(aq_recording_read(path, &recording, &refusal));
     at_end(free_recording, recording);
     return recording;

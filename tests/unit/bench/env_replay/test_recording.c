@@ -2,6 +2,7 @@
  * Recordings are read in each of their forms, and what is none is refused in words.
  */
 #include "bench/env_replay/recording.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -24,7 +25,7 @@ static void refuse(void **state, const char *text, int code, const char *words)
 {
     aq_recording *recording = NULL;
     const char *path = cli_path(state, "recording.json");
-    cli_write_text(path, text);
+    file_put_text(path, text);
     assert_int_equal(aq_recording_read(path, &recording, &refusal), code);
     assert_null(recording);
     assert_says(refusal.text, words);
@@ -236,8 +237,8 @@ TEST(a_table_that_finds_no_memory_leaves_nothing)
     const char *path = cli_path(state, "small.json");
     aq_recording *recording = NULL;
     int rc = 0;
-    cli_write_text(path, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
-                         "[{\"initial_state\": 0, \"steps\": [[0, 0, 0, true, false, 1, 0]]}]}");
+    file_put_text(path, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
+                        "[{\"initial_state\": 0, \"steps\": [[0, 0, 0, true, false, 1, 0]]}]}");
     EACH_ALLOCATION_FAILS(rc) {
         rc = aq_recording_read(path, &recording, &refusal);
     }

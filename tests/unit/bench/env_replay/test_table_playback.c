@@ -2,6 +2,7 @@
  * A table against a task that is one: chances, rewards, flags and starts, each found when wrong.
  */
 #include "bench/env_replay/playback.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/sum_env.h"
@@ -21,7 +22,7 @@ static int play(void **state, const aq_env_class *class, const char *text,
 {
     aq_recording *recording = NULL;
     const char *path = cli_path(state, "table.json");
-    cli_write_text(path, text);
+    file_put_text(path, text);
     if (aq_recording_read(path, &recording, error) != 0) {
         fail_msg("%s", error->text);
     }

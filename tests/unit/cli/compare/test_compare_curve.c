@@ -2,6 +2,7 @@
  * What a comparison reads of a run: curve, totals, times and energy, whole or damaged.
  */
 #include "cli/compare/compare_curve.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -29,7 +30,7 @@ TEST_ENDING(end_curve, aq_compare_curve_fini);
 static void read_text(void **state, const char *text)
 {
     const char *path = cli_path(state, "metrics.jsonl");
-    cli_write_text(path, text);
+    file_put_text(path, text);
     assert_int_equal(aq_compare_curve_read(path, &curve, NULL), 0);
     at_end(end_curve, &curve);
 }
@@ -132,7 +133,7 @@ TEST_IN_FOLDER(a_file_that_is_not_there_is_said)
 TEST_IN_FOLDER(no_memory_leaves_nothing_behind)
 {
     const char *path = cli_path(state, "metrics.jsonl");
-    cli_write_text(path, whole);
+    file_put_text(path, whole);
     int rc = AQ_E_NOMEM;
     EACH_ALLOCATION_FAILS(rc) {
         rc = aq_compare_curve_read(path, &curve, NULL);

@@ -9,6 +9,7 @@
 #include "cli/compare/compare_report.h"
 #include "cli/compare/compare_scaling.h"
 #include "cli/compare/compare_table.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -73,12 +74,12 @@ static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed)
                    run->wall_s, run->env_steps, run->updates, run->training_s, run->exchange_s,
                    run->waiting_s);
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
-    cli_write_text(path, text);
+    file_put_text(path, text);
     (void)snprintf(text, sizeof(text),
                    "{\"outcome\":\"%s\",\"reason\":\"no <such> ranks\",\"return_mean\":400}",
                    run->outcome);
     (void)snprintf(path, sizeof(path), "%s/result.json", dir);
-    cli_write_text(path, text);
+    file_put_text(path, text);
     (void)snprintf(
         text, sizeof(text),
         "{\"source\":\"model\",\"wall_s\":1,\"cpu_s\":4,\"energy_j\":%g,\"idle_j\":1,"
@@ -87,7 +88,7 @@ static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed)
         "\"evaluator\":{\"cpu_s\":1,\"energy_j\":1}},\"carbon\":{\"carbon_g\":0.5}}",
         10 * run->wall_s, run->wall_s);
     (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
-    cli_write_text(path, text);
+    file_put_text(path, text);
 }
 
 static aq_compare_plan plan;
@@ -188,7 +189,7 @@ static char file[FILE_MAX];
 
 static const char *read_file(void **state, const char *name)
 {
-    size_t size = cli_read(cli_path(state, name), file, sizeof(file) - 1);
+    size_t size = file_get(cli_path(state, name), file, sizeof(file) - 1);
     file[size] = '\0';
     return file;
 }

@@ -2,6 +2,7 @@
  * The plan of a comparison: precisions, presets, order, and what is kept of it.
  */
 #include "cli/compare/compare_plan.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -128,7 +129,7 @@ TEST_IN_FOLDER(a_damaged_plan_is_refused)
         "{\"preset\":\"none\",\"precisions\":[7],\"seeds\":1,\"seed_first\":1}"};
     aq_compare_plan plan;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        cli_write_text(cli_path(state, "plan.json"), texts[i]);
+        file_put_text(cli_path(state, "plan.json"), texts[i]);
         assert_int_equal(aq_compare_plan_read(cli_path(state, "."), &plan, NULL), AQ_E_CORRUPT);
     }
 }

@@ -9,6 +9,7 @@
 #include "cli/compare/compare_summary.h"
 #include "cli/compare/compare_table.h"
 #include "cli/compare/compare_words.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -43,13 +44,13 @@ static void write_run(const char *dir, uint64_t seed, double pace_s, const char 
                    wall_s, strcmp(outcome, "finished") == 0 ? "budget" : outcome, 1000 * pace_s,
                    8 * pace_s, 9 * pace_s);
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
-    cli_write_text(path, text);
+    file_put_text(path, text);
     (void)snprintf(text, sizeof(text),
                    "{\"outcome\":\"%s\",\"reason\":\"because <of> this\",\"return_mean\":400,"
                    "\"return_std\":1,\"format\":\"int8\",\"restarts\":0,\"resumed\":0}",
                    outcome);
     (void)snprintf(path, sizeof(path), "%s/result.json", dir);
-    cli_write_text(path, text);
+    file_put_text(path, text);
     if (energy_source) {
         (void)snprintf(text, sizeof(text),
                        "{\"source\":\"%s\",\"wall_s\":1,\"cpu_s\":4,\"energy_j\":%g,\"idle_j\":1,"
@@ -60,7 +61,7 @@ static void write_run(const char *dir, uint64_t seed, double pace_s, const char 
                        "\"carbon\":{\"carbon_g\":0.5}}",
                        energy_source, 10 * pace_s);
         (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
-        cli_write_text(path, text);
+        file_put_text(path, text);
     }
 }
 
@@ -226,7 +227,7 @@ static char file[FILE_MAX];
 
 static const char *read_file(void **state, const char *name)
 {
-    size_t size = cli_read(cli_path(state, name), file, sizeof(file) - 1);
+    size_t size = file_get(cli_path(state, name), file, sizeof(file) - 1);
     file[size] = '\0';
     return file;
 }

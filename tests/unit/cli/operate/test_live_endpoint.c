@@ -2,6 +2,7 @@
  * A live run is found by its URL or its folder, and everything else is answered in words.
  */
 #include "cli/operate/live_endpoint.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -39,7 +40,7 @@ TEST(a_wildcard_cannot_be_called)
 
 TEST_IN_FOLDER(a_folder_of_a_live_run_names_its_learner)
 {
-    cli_write_text(cli_path(state, "endpoint.json"), "{\"learner\": \"ipc:///tmp/aq/learner\"}");
+    file_put_text(cli_path(state, "endpoint.json"), "{\"learner\": \"ipc:///tmp/aq/learner\"}");
     assert_found(*state, "ipc:///tmp/aq/learner");
 }
 
@@ -51,10 +52,10 @@ TEST_IN_FOLDER(a_live_run_says_where_its_dashboard_is)
     const char *path = cli_path(state, "endpoint.json");
     assert_false(aq_live_endpoint_http(*state, http));
     for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) {
-        cli_write_text(path, nowhere[i]);
+        file_put_text(path, nowhere[i]);
         assert_false(aq_live_endpoint_http(*state, http));
     }
-    cli_write_text(path, "{\"learner\": \"ipc:///x\", \"http\": \"http://127.0.0.1:24680\"}");
+    file_put_text(path, "{\"learner\": \"ipc:///x\", \"http\": \"http://127.0.0.1:24680\"}");
     assert_true(aq_live_endpoint_http(*state, http));
     assert_string_equal(http, "http://127.0.0.1:24680");
 }
@@ -70,7 +71,7 @@ TEST_IN_FOLDER(a_damaged_endpoint_file_is_named)
     static const char *const bad[] = {"", "{", "[]", "{\"learner\": 5}", "{\"learner\": \"x\"}"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char url[AQ_URL_MAX];
-        cli_write_text(path, bad[i]);
+        file_put_text(path, bad[i]);
         assert_true(aq_live_endpoint_url(*state, url, &refusal) < 0);
         assert_says(refusal.text, path);
     }

@@ -2,6 +2,7 @@
  * Pages of runs, made of folders that are written here.
  */
 #include "cli/plot/run_page.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -24,14 +25,14 @@ static void write_run(void **state, const char *name, const char *format)
     char file[64], text[256];
     cli_make_folder(cli_path(state, name));
     (void)snprintf(file, sizeof(file), "%s/run.json", name);
-    cli_write_text(cli_path(state, file),
-                   "{\"run_id\":\"1122334455667788\",\"task\":\"gym:CartPole-v1\",\"seed\":1,"
-                   "\"made\":\"2026-01-31T12:00:00Z\",\"software\":\"0.1.0\"}");
+    file_put_text(cli_path(state, file),
+                  "{\"run_id\":\"1122334455667788\",\"task\":\"gym:CartPole-v1\",\"seed\":1,"
+                  "\"made\":\"2026-01-31T12:00:00Z\",\"software\":\"0.1.0\"}");
     (void)snprintf(file, sizeof(file), "%s/config.yaml", name);
     (void)snprintf(text, sizeof(text), "quantizer:\n  format: %s\n", format);
-    cli_write_text(cli_path(state, file), text);
+    file_put_text(cli_path(state, file), text);
     (void)snprintf(file, sizeof(file), "%s/metrics.jsonl", name);
-    cli_write_text(cli_path(state, file), metrics);
+    file_put_text(cli_path(state, file), metrics);
 }
 
 static char said[256];

@@ -6,6 +6,7 @@
 #include "cli/plot/run_plot.h"
 #include "cli/plot/run_series.h"
 #include "tests/support/config_kit.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -16,7 +17,7 @@ TEST_ENDING(end_series, aq_run_series_fini);
 static void read_series(void **state, const char *quantity, const char *text)
 {
     const char *path = cli_path(state, "metrics.jsonl");
-    cli_write_text(path, text);
+    file_put_text(path, text);
     assert_int_equal(aq_run_series_read(path, quantity, &series, NULL), 0);
     at_end(end_series, &series);
 }
@@ -27,9 +28,9 @@ static void write_run(void **state, const char *name, const char *config, const 
     char file[64];
     cli_make_folder(cli_path(state, name));
     (void)snprintf(file, sizeof(file), "%s/config.yaml", name);
-    cli_write_text(cli_path(state, file), config);
+    file_put_text(cli_path(state, file), config);
     (void)snprintf(file, sizeof(file), "%s/metrics.jsonl", name);
-    cli_write_text(cli_path(state, file), metrics);
+    file_put_text(cli_path(state, file), metrics);
 }
 
 /* ---- series --------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * The newest whole checkpoint is read, and what had to be passed over is named.
  */
 #include "cli/policy/checkpoint_folder.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -63,19 +64,19 @@ TEST_IN_FOLDER(a_file_that_is_cut_off_is_passed_over)
 TEST_IN_FOLDER(other_names_are_no_checkpoints)
 {
     write_steps(state);
-    cli_write_text(cli_path(state, "step-000000009999.aqc.tmp-0123456789abcdef"), "x");
-    cli_write_text(cli_path(state, "step-.aqc"), "x");
-    cli_write_text(cli_path(state, "step-x.aqc"), "x");
-    cli_write_text(cli_path(state, "best.aqc"), "x");
-    cli_write_text(cli_path(state, "step-99999999999999999999999999.aqc"), "x");
+    file_put_text(cli_path(state, "step-000000009999.aqc.tmp-0123456789abcdef"), "x");
+    file_put_text(cli_path(state, "step-.aqc"), "x");
+    file_put_text(cli_path(state, "step-x.aqc"), "x");
+    file_put_text(cli_path(state, "best.aqc"), "x");
+    file_put_text(cli_path(state, "step-99999999999999999999999999.aqc"), "x");
     assert_newest(state, 2000, 0);
 }
 
 TEST_IN_FOLDER(a_folder_of_damaged_files_has_none)
 {
     aq_checkpoint_found found;
-    cli_write_text(cli_path(state, "step-000000000000.aqc"), "not ours");
-    cli_write_text(cli_path(state, "step-000000000001.aqc"), "");
+    file_put_text(cli_path(state, "step-000000000000.aqc"), "not ours");
+    file_put_text(cli_path(state, "step-000000000001.aqc"), "");
     assert_int_equal(newest(*state, &found, &refusal), AQ_E_NOT_FOUND);
     assert_int_equal(passed_count, 2);
     assert_says(refusal.text, *state);

@@ -4,6 +4,7 @@
 #include "cli/policy/run_record.h"
 #include "cli/policy/run_view.h"
 #include "common/sys/folder_lock.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -75,7 +76,7 @@ TEST_WITH(damaged_checkpoints_are_named_and_an_older_one_is_read, run_setup, cli
 TEST_WITH(a_damaged_policy_and_configuration_are_named, run_setup, cli_fixture_teardown)
 {
     cli_damage(cli_path(state, "policy.aq"), 20);
-    cli_write_text(cli_path(state, "config.yaml"), "learner: 5\n");
+    file_put_text(cli_path(state, "config.yaml"), "learner: 5\n");
     aq_run_record *record = read_run(state);
     assert_null(record->policy);
     assert_false(record->has_config);
@@ -98,15 +99,15 @@ TEST_WITH(a_damaged_identity_is_named, run_setup, cli_fixture_teardown)
                                       "{\"run_id\": \"5\"}"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         aq_run_record *record = NULL;
-        cli_write_text(cli_path(state, "run.json"), bad[i]);
+        file_put_text(cli_path(state, "run.json"), bad[i]);
         assert_refused(aq_run_record_read(*state, &record, &refusal), AQ_E_CORRUPT, "run.json");
     }
 }
 
 TEST_WITH(what_replay_said_in_another_version_is_left_out, run_setup, cli_fixture_teardown)
 {
-    cli_write_text(cli_path(state, "metrics.jsonl"),
-                   "{\"event\":\"progress\",\"replay\":{\"fullness\":0.5}}\n");
+    file_put_text(cli_path(state, "metrics.jsonl"),
+                  "{\"event\":\"progress\",\"replay\":{\"fullness\":0.5}}\n");
     aq_run_record *record = read_run(state);
     aq_run_view_print(cli_print_begin(), *state, record);
     const char *text = cli_print_end();

@@ -4,6 +4,7 @@
 #include "cli/sweep/training/folder_copy.h"
 
 #include "common/sys/file.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -12,14 +13,14 @@ TEST_IN_FOLDER(everything_but_the_lock_is_copied)
     char to[CLI_PATH_MAX], inner[CLI_PATH_MAX + 32], bytes[64];
     cli_make_folder(cli_path(state, "from"));
     cli_make_folder(cli_path(state, "from/deep"));
-    cli_write_text(cli_path(state, "from/deep/file"), "something");
-    cli_write_text(cli_path(state, "from/lock"), "pid 1");
+    file_put_text(cli_path(state, "from/deep/file"), "something");
+    file_put_text(cli_path(state, "from/lock"), "pid 1");
     cli_make_folder(cli_path(state, "to.part")); /* that an earlier one left */
-    cli_write_text(cli_path(state, "to.part/old"), "old");
+    file_put_text(cli_path(state, "to.part/old"), "old");
     (void)snprintf(to, sizeof(to), "%s", cli_path(state, "to"));
     assert_succeeds(aq_folder_copy(cli_path(state, "from"), to, &refusal));
     (void)snprintf(inner, sizeof(inner), "%s/deep/file", to);
-    assert_int_equal(cli_read(inner, bytes, sizeof(bytes)), 9);
+    assert_int_equal(file_get(inner, bytes, sizeof(bytes)), 9);
     (void)snprintf(inner, sizeof(inner), "%s/lock", to);
     assert_false(aq_path_exists(inner));
     (void)snprintf(inner, sizeof(inner), "%s/old", to);

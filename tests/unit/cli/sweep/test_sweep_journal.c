@@ -3,6 +3,7 @@
  */
 #include "cli/sweep/journal/sweep_journal.h"
 
+#include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
 enum { JOURNAL_BYTES_MAX = 1 << 16 };
@@ -27,7 +28,7 @@ static void make(void **state, journal_kit *kit)
     (void)snprintf(kit->path, sizeof(kit->path), "%s/journal.jsonl", kit->dir);
     sweep_found(kit->dir, small);
     sweep_all(kit->dir, 1, 1);
-    kit->size = cli_read(kit->path, kit->bytes, sizeof(kit->bytes));
+    kit->size = file_get(kit->path, kit->bytes, sizeof(kit->bytes));
 }
 
 static size_t lines_in(const journal_kit *kit, size_t size)
@@ -47,7 +48,7 @@ TEST_IN_FOLDER(cut_anywhere_it_is_what_was_whole_and_goes_on_from_there)
     json_t *whole = sweep_says(kit.dir);
     for (size_t size = first; size < kit.size; size += 7) {
         aq_sweep_desk *desk;
-        cli_write(kit.path, kit.bytes, size);
+        file_put(kit.path, kit.bytes, size);
         assert_succeeds(aq_sweep_desk_open(kit.dir, "", &desk, &refusal));
         const aq_sweep_study *study = aq_sweep_desk_study(desk);
         assert_false(study->is_ended);
@@ -69,7 +70,7 @@ TEST_IN_FOLDER(a_flipped_bit_is_told_with_its_line)
         char damaged[JOURNAL_BYTES_MAX];
         memcpy(damaged, kit.bytes, kit.size);
         damaged[at] ^= 4;
-        cli_write(kit.path, damaged, kit.size);
+        file_put(kit.path, damaged, kit.size);
         (void)snprintf(words, sizeof(words), "journal.jsonl:%zu: ", lines_in(&kit, at) + 1);
         assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_CORRUPT, words);
     }
@@ -87,7 +88,7 @@ TEST_IN_FOLDER(a_line_that_is_missing_or_twice_there_is_told)
     const size_t head = (size_t)(second - kit.bytes);
     memcpy(other, kit.bytes, head);
     memcpy(other + head, third, rest);
-    cli_write(kit.path, other, head + rest);
+    file_put(kit.path, other, head + rest);
     assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_CORRUPT,
                    "journal.jsonl:2: it is no event of a sweep");
 }

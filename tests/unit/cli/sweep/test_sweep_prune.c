@@ -7,6 +7,7 @@
 #include "cli/sweep/study/sweep_order.h"
 #include "cli/sweep/training/sweep_training.h"
 #include "common/sys/file.h"
+#include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
 #define SPACE                                                                                      \
@@ -24,10 +25,10 @@ static void make_run(const aq_sweep_study *study, const char *dir, size_t run)
         (void)snprintf(path, sizeof(path), "%s/%s", folder, parts[i]);
         assert_succeeds(aq_dir_create(path, &refusal));
         (void)snprintf(path, sizeof(path), "%s/%s/file", folder, parts[i]);
-        cli_write_text(path, "four");
+        file_put_text(path, "four");
     }
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
-    cli_write_text(path, "{}");
+    file_put_text(path, "{}");
 }
 
 static bool is_whole(const aq_sweep_study *study, const char *dir, size_t run)

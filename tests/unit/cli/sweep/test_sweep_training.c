@@ -4,6 +4,7 @@
 #include "cli/sweep/training/sweep_training.h"
 
 #include "common/sys/file.h"
+#include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
 /* Chance returns 20 at least: see sweep_found(). */
@@ -30,9 +31,9 @@ static void leave(const aq_sweep_study *study, const char *dir, size_t run, cons
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
     assert_succeeds(aq_dir_create(folder, &refusal));
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
-    cli_write_text(path, metrics);
+    file_put_text(path, metrics);
     (void)snprintf(path, sizeof(path), "%s.json", folder);
-    cli_write_text(path, result);
+    file_put_text(path, result);
 }
 
 TEST_IN_FOLDER(the_area_has_what_was_shown_from_when_it_was_shown)

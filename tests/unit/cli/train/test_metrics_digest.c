@@ -3,6 +3,7 @@
  */
 #include "cli/text/run_lines.h"
 #include "cli/train/metrics_digest.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -18,7 +19,7 @@ TEST_ENDING(end_digest, aq_metrics_digest_fini);
 static void digest_of(void **state, const char *text)
 {
     const char *path = cli_path(state, "metrics.jsonl");
-    cli_write_text(path, text);
+    file_put_text(path, text);
     assert_succeeds(aq_metrics_digest_read(path, &digest, &refusal));
     at_end(end_digest, &digest);
 }
@@ -142,6 +143,6 @@ TEST_IN_FOLDER(a_folder_is_no_file)
 TEST_IN_FOLDER(without_memory_nothing_is_read)
 {
     const char *path = cli_path(state, "metrics.jsonl");
-    cli_write_text(path, PROGRESS("1"));
+    file_put_text(path, PROGRESS("1"));
     assert_fails_without_memory(aq_metrics_digest_read(path, &digest, NULL));
 }

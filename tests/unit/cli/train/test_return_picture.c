@@ -4,6 +4,7 @@
  */
 #include "cli/train/return_picture.h"
 #include "common/base/plain_text.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -49,9 +50,9 @@ TEST_IN_FOLDER(a_run_without_evaluations_has_no_picture)
 {
     aq_return_picture_print(cli_print_begin(), *state, 80);
     assert_string_equal(cli_print_end(), "");
-    cli_write_text(cli_path(state, "metrics.jsonl"),
-                   "{\"event\": \"evaluation\", \"env_steps\": 100, \"return_mean\": 1.0}\n"
-                   "{\"event\": \"evaluation\", \"env_steps\": 200, \"return_mean\": 2.0}\n");
+    file_put_text(cli_path(state, "metrics.jsonl"),
+                  "{\"event\": \"evaluation\", \"env_steps\": 100, \"return_mean\": 1.0}\n"
+                  "{\"event\": \"evaluation\", \"env_steps\": 200, \"return_mean\": 2.0}\n");
     aq_return_picture_print(cli_print_begin(), *state, 80);
     assert_says(cli_print_end(), "         2.0 ");
 }

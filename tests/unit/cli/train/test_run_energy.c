@@ -2,6 +2,7 @@
  * energy.json as the command line reads it, and the line that it makes of it.
  */
 #include "cli/train/run_energy.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -16,7 +17,7 @@ static const char good[] =
 
 static int read_text(void **state, const char *text, aq_run_energy *energy, aq_error *error)
 {
-    cli_write_text(cli_path(state, "energy.json"), text);
+    file_put_text(cli_path(state, "energy.json"), text);
     return aq_run_energy_read(*state, energy, error);
 }
 

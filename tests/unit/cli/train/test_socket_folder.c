@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "cli/train/socket_folder.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 static bool is_there(const char *path)
@@ -21,9 +22,7 @@ TEST(a_folder_goes_with_what_is_in_it)
     (void)snprintf(path, sizeof(path), "%s", folder.path);
     char inside[160];
     (void)snprintf(inside, sizeof(inside), "%s/learner", path);
-    FILE *file = fopen(inside, "w");
-    assert_non_null(file);
-    assert_int_equal(fclose(file), 0);
+    file_put_text(inside, "");
     aq_socket_folder_remove(&folder);
     assert_false(is_there(path));
     aq_socket_folder_remove(&folder); /* once more is fine */

@@ -7,6 +7,7 @@
 
 #include "cli/train/supervisor.h"
 #include "common/base/parse.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -134,7 +135,7 @@ static const char *log_of(supervisor_desk *desk, const char *name)
     char file[64];
     snprintf(file, sizeof(file), "%s.log", name);
     const char *path = cli_path(&desk->folder, file);
-    text[access(path, F_OK) == 0 ? cli_read(path, text, sizeof(text)) : 0] = '\0';
+    text[access(path, F_OK) == 0 ? file_get(path, text, sizeof(text)) : 0] = '\0';
     return text;
 }
 
@@ -192,7 +193,7 @@ TEST_OF_SUPERVISOR_DESK(a_launcher_that_outlives_what_it_launched_is_killed)
 
 TEST_OF_SUPERVISOR_DESK(a_program_runs_with_its_arguments_and_writes_to_its_log)
 {
-    cli_write_text(cli_path(&desk->folder, "ant.log"), "before\n");
+    file_put_text(cli_path(&desk->folder, "ant.log"), "before\n");
     aq_child_spec spec = {.name = "ant",
                           .program = "/bin/sh",
                           .log_path = cli_path(&desk->folder, "ant.log"),
@@ -353,7 +354,7 @@ TEST_OF_SUPERVISOR_DESK(a_program_that_has_gone_is_given_up)
 {
     char program[512];
     snprintf(program, sizeof(program), "%s", cli_path(&desk->folder, "ant"));
-    cli_write_text(program, "#!/bin/sh\nrm \"$0\"\nexit 3\n");
+    file_put_text(program, "#!/bin/sh\nrm \"$0\"\nexit 3\n");
     assert_int_equal(chmod(program, 0755), 0);
     aq_child_spec spec = {
         .name = "ant", .program = program, .log_path = cli_path(&desk->folder, "ant.log")};

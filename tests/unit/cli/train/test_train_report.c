@@ -4,6 +4,7 @@
 #include "cli/train/next_steps.h"
 #include "cli/train/train_report.h"
 #include "tests/support/config_kit.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/status_fixture.h"
@@ -69,9 +70,9 @@ TEST_IN_FOLDER(why_it_did_not_learn_is_said_with_a_setting_to_try)
     aq_run_reasons_print(cli_print_begin(), &report.reasons);
     assert_string_equal(cli_print_end(), "  why        values are large\n"
                                          "             try learner.tau=0.005\n");
-    cli_write_text(cli_path(state, "metrics.jsonl"),
-                   "{\"event\": \"end\", \"state\": \"budget\", \"findings\": "
-                   "[{\"words\": \"few updates\", \"setting\": \"learner.batch_size=8\"}]}\n");
+    file_put_text(cli_path(state, "metrics.jsonl"),
+                  "{\"event\": \"end\", \"state\": \"budget\", \"findings\": "
+                  "[{\"words\": \"few updates\", \"setting\": \"learner.batch_size=8\"}]}\n");
     report = report_of(state, &config, &result);
     const json_t *list = cli_json(aq_run_reasons_json(&report.reasons));
     assert_int_equal(json_array_size(list), 1);
@@ -88,10 +89,10 @@ TEST_IN_FOLDER(the_last_words_of_the_learner_count_more_than_a_status)
     status_fixture fixture;
     status_fixture_learner(&fixture);
     fixture.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
-    cli_write_text(cli_path(state, "metrics.jsonl"),
-                   "{\"event\": \"end\", \"wall_s\": 3.0, \"state\": \"solved\", "
-                   "\"env_steps\": 70001, \"learner_steps\": 8001, \"policy_versions\": 91, "
-                   "\"broadcast_bytes\": 1001, \"broadcast_bytes_fp32\": 4001}\n");
+    file_put_text(cli_path(state, "metrics.jsonl"),
+                  "{\"event\": \"end\", \"wall_s\": 3.0, \"state\": \"solved\", "
+                  "\"env_steps\": 70001, \"learner_steps\": 8001, \"policy_versions\": 91, "
+                  "\"broadcast_bytes\": 1001, \"broadcast_bytes_fp32\": 4001}\n");
     aq_train_result seen = {.status = &fixture.reply}, unseen = {.wall_s = 1};
     aq_train_result interrupted = {.status = &fixture.reply, .interrupted = true};
     const aq_train_report reports[] = {report_of(state, &config, &seen),

@@ -4,6 +4,7 @@
 #include "common/config/run_request.h"
 
 #include "common/config/preset.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 #define TASK "gym:Pendulum-v1"
@@ -25,14 +26,6 @@ static int teardown(void **state)
 {
     (void)state;
     return unlink(path);
-}
-
-static void write_file(const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
 }
 
 static void set(const char *assignment)
@@ -126,7 +119,7 @@ TEST(without_a_preset_there_is_still_an_algorithm)
 
 TEST_WITH(a_file_counts_over_the_preset_and_a_setting_over_the_file, setup, teardown)
 {
-    write_file("learner: {n_step: 5, batch_size: 96}");
+    file_put_text(path, "learner: {n_step: 5, batch_size: 96}");
     set("learner.batch_size=112");
     const aq_run_request request = {.task = TASK, .path = path, .assignments = &sets};
     const aq_run_config config = read_request(&request, "pendulum-td3");
@@ -137,7 +130,7 @@ TEST_WITH(a_file_counts_over_the_preset_and_a_setting_over_the_file, setup, tear
 
 TEST_WITH(a_preset_is_of_the_algorithm_that_is_asked_for, setup, teardown)
 {
-    write_file("learner: {algorithm: ddpg}");
+    file_put_text(path, "learner: {algorithm: ddpg}");
     const aq_run_request request = {.task = TASK, .path = path, .assignments = &none};
     (void)read_request(&request, "pendulum-ddpg");
 }
@@ -146,7 +139,7 @@ TEST_WITH(the_task_is_the_one_that_was_named_last, setup, teardown)
 {
     char task[AQ_TASK_NAME_MAX];
     aq_run_request request = {.path = path, .assignments = &none};
-    write_file("task: of-the-file");
+    file_put_text(path, "task: of-the-file");
     assert_int_equal(aq_run_request_task(&request, task, NULL), 0);
     assert_string_equal(task, "of-the-file");
     request.task = "given";
@@ -162,7 +155,7 @@ TEST_WITH(settings_for_many_tasks_need_one, setup, teardown)
 {
     char task[AQ_TASK_NAME_MAX];
     const aq_run_request request = {.path = path, .assignments = &none};
-    write_file("task: \"dmc:*\"");
+    file_put_text(path, "task: \"dmc:*\"");
     assert_refused(aq_run_request_task(&request, task, &refusal), AQ_E_INVALID, "which task");
 }
 
@@ -197,7 +190,7 @@ TEST_WITH(where_layers_are_noisy_epsilon_is_off_unless_somebody_said_so, setup, 
         aq_run_config config = {0};
         const char *preset = NULL;
         sets = none;
-        write_file(cases[i].file);
+        file_put_text(path, cases[i].file);
         set(cases[i].setting);
         assert_succeeds(aq_run_request_read(&request, TASK, &schema, &config, &preset, &refusal));
         assert_true(config.actor.epsilon_base == cases[i].epsilon);

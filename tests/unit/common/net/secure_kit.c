@@ -15,6 +15,7 @@
 #include "common/base/parse.h"
 #include "common/net/security/certs_folder.h"
 #include "common/sys/file.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX])
@@ -76,10 +77,7 @@ void secure_kit_write(const char *folder, const char *name, const char *text, un
     char path[SECURE_KIT_PATH_MAX + 64];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     (void)unlink(path);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    file_put_text(path, text);
     assert_int_equal(chmod(path, mode), 0);
 }
 

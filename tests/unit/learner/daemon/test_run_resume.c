@@ -6,6 +6,7 @@
 #include "learner/daemon/configure_call.h"
 #include "learner/daemon/run_resume.h"
 #include "tests/support/config_kit.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/must.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
@@ -135,7 +136,7 @@ TEST_IN(resume_desk, desk, what_cannot_be_written_now_comes_with_the_next_checkp
 
 TEST_IN(resume_desk, desk, checkpoints_that_cannot_be_read_are_no_fresh_start)
 {
-    fixture_write_bytes(run_dir_checkpoint_path(&desk->dir, 5), "x", 1);
+    file_put(run_dir_checkpoint_path(&desk->dir, 5), "x", 1);
     assert_refused(resume(desk, &refusal), AQ_E_CORRUPT, "none of its 1 checkpoints");
     assert_int_equal(unlink(run_dir_checkpoint_path(&desk->dir, 5)), 0);
     assert_succeeds(resume(desk, &refusal));

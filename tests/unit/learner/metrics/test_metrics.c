@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "learner/metrics/metrics.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -53,7 +54,7 @@ static const metrics_lines *read_lines(metrics_desk *desk, size_t count)
 {
     static char text[FILE_BYTES_MAX];
     metrics_lines *lines = &desk->lines;
-    const size_t size = fixture_read_bytes(file_of(desk), text, sizeof(text) - 1);
+    const size_t size = file_get(file_of(desk), text, sizeof(text) - 1);
     text[size] = '\0';
     assert_true(size == 0 || text[size - 1] == '\n');
     while (lines->count > 0) {
@@ -302,7 +303,7 @@ TEST_IN(metrics_desk, desk, a_line_that_was_cut_short_costs_no_other)
 
 TEST_IN(metrics_desk, desk, a_crash_in_the_middle_of_a_line_costs_no_other)
 {
-    fixture_write_bytes(file_of(desk), "{\"event\":\"prog", 14);
+    file_put(file_of(desk), "{\"event\":\"prog", 14);
     open_metrics(desk);
     assert_int_equal(progress(desk, 1), 0);
     const metrics_lines *lines = read_lines(desk, 2);

@@ -7,6 +7,7 @@
 #include "learner/metrics/csv_log.h"
 #include "learner/metrics/metric_names.h"
 #include "learner/metrics/metrics_mirror.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -84,8 +85,7 @@ TEST(the_end_is_no_curve)
 static const char *read_csv(run_dir *dir)
 {
     static char text[FILE_BYTES_MAX];
-    const size_t size =
-        fixture_read_bytes(run_dir_path(dir, "metrics.csv"), text, sizeof(text) - 1);
+    const size_t size = file_get(run_dir_path(dir, "metrics.csv"), text, sizeof(text) - 1);
     text[size] = '\0';
     return text;
 }
@@ -130,7 +130,7 @@ TEST_IN(run_dir, dir, every_row_has_a_cell_for_each_column)
 TEST_IN(run_dir, dir, a_file_that_is_there_keeps_its_columns)
 {
     static const char before[] = "env_steps,confirmed,colour,return_mean,mean\n1,0,red,2,\n";
-    fixture_write_bytes(run_dir_path(dir, "metrics.csv"), before, sizeof(before) - 1);
+    file_put(run_dir_path(dir, "metrics.csv"), before, sizeof(before) - 1);
     append_row(dir, evaluation_text);
     append_row(dir, gap_text);
     assert_string_equal(read_csv(dir), "env_steps,confirmed,colour,return_mean,mean\n"
@@ -142,14 +142,14 @@ TEST_IN(run_dir, dir, a_file_that_is_there_keeps_its_columns)
 TEST_IN(run_dir, dir, a_row_that_was_cut_short_is_taken_away)
 {
     static const char before[] = "env_steps,loss\n1,2\n3,";
-    fixture_write_bytes(run_dir_path(dir, "metrics.csv"), before, sizeof(before) - 1);
+    file_put(run_dir_path(dir, "metrics.csv"), before, sizeof(before) - 1);
     append_row(dir, progress_text);
     assert_string_equal(read_csv(dir), "env_steps,loss\n1,2\n100,0.25\n");
 }
 
 TEST_IN(run_dir, dir, a_header_that_was_cut_short_is_made_anew)
 {
-    fixture_write_bytes(run_dir_path(dir, "metrics.csv"), "event,wa", 8);
+    file_put(run_dir_path(dir, "metrics.csv"), "event,wa", 8);
     append_row(dir, progress_text);
     assert_memory_equal(read_csv(dir), "event,wall_s,env_steps,", 23);
 }
@@ -157,7 +157,7 @@ TEST_IN(run_dir, dir, a_header_that_was_cut_short_is_made_anew)
 TEST_IN(run_dir, dir, a_file_without_columns_is_refused)
 {
     aq_csv_log *csv = NULL;
-    fixture_write_bytes(run_dir_path(dir, "metrics.csv"), "a,,b\n", 5);
+    file_put(run_dir_path(dir, "metrics.csv"), "a,,b\n", 5);
     assert_refused(aq_csv_log_open(dir->path, &fixture_metrics, &csv, &refusal), AQ_E_CORRUPT,
                    "metrics.csv");
     assert_string_equal(read_csv(dir), "a,,b\n");
@@ -243,7 +243,7 @@ static const char *read_file_with(run_dir *dir, const char *part)
     assert_non_null(folder);
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         if (strstr(entry->d_name, part) != NULL) {
-            size = fixture_read_bytes(run_dir_path(dir, entry->d_name), text, sizeof(text) - 1);
+            size = file_get(run_dir_path(dir, entry->d_name), text, sizeof(text) - 1);
         }
     }
     (void)closedir(folder);

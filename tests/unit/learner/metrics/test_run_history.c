@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "learner/metrics/run_history.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -198,7 +199,7 @@ TEST_IN(run_dir, dir, lines_that_are_torn_or_none_are_passed_over)
                                "no json at all\n"
                                "{\"event\":\"progress\",\"wall_s\":2,\"loss\":2}\n"
                                "{\"event\":\"progress\",\"wall_s\":3,\"lo";
-    fixture_write_bytes(run_dir_path(dir, "metrics.jsonl"), text, sizeof(text) - 1);
+    file_put(run_dir_path(dir, "metrics.jsonl"), text, sizeof(text) - 1);
     assert_int_equal(rows_of(read_run(dir), AQ_SPAN_RUN, AQ_HISTORY_PROGRESS), 2);
 }
 

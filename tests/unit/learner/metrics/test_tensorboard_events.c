@@ -5,6 +5,7 @@
 #include <dirent.h>
 
 #include "learner/metrics/tensorboard_events.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -166,7 +167,7 @@ static const read_back *read_file(run_dir *dir)
     }
     (void)closedir(folder);
     assert_memory_equal(name, "events.out.tfevents.", 20);
-    file->size = fixture_read_bytes(run_dir_path(dir, name), file->bytes, sizeof(file->bytes));
+    file->size = file_get(run_dir_path(dir, name), file->bytes, sizeof(file->bytes));
     for (size_t at = 0; at < file->size; file->records++) {
         assert_true(at + 12 <= file->size);
         const size_t size = (size_t)little(file->bytes + at, 8);

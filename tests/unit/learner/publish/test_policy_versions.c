@@ -2,6 +2,7 @@
  * Policy versions: they only grow, also over restarts, and a file that is not ours is refused.
  */
 #include "learner/publish/policy_versions.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -59,11 +60,11 @@ TEST_IN(run_dir, dir, a_file_that_is_not_ours_is_refused_and_left)
     EACH_ROW(i, files) {
         char after[64];
         uint64_t first = 7;
-        fixture_write_bytes(run_dir_path(dir, "versions"), files[i].bytes, files[i].size);
+        file_put(run_dir_path(dir, "versions"), files[i].bytes, files[i].size);
         assert_refused(aq_version_reserve(dir->path, 0, 1, &first, &refusal), AQ_E_CORRUPT,
                        "versions");
         assert_int_equal(first, 7);
-        assert_int_equal(fixture_read_bytes(run_dir_path(dir, "versions"), after, sizeof(after)),
+        assert_int_equal(file_get(run_dir_path(dir, "versions"), after, sizeof(after)),
                          files[i].size);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "learner/publish/policy_versions.h"
 #include "learner/run/checkpoint_store.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -45,7 +46,7 @@ TEST_IN(run_dir, dir, a_limit_on_file_size_leaves_the_older_ones_and_nothing_els
 {
     static uint8_t bytes[FILE_MAX];
     aq_checkpoint_store *store = store_with_two(dir);
-    size_t size = fixture_read_bytes(run_dir_checkpoint_path(dir, 2), bytes, sizeof(bytes));
+    size_t size = file_get(run_dir_checkpoint_path(dir, 2), bytes, sizeof(bytes));
     for (size_t limit = 1; limit < size; limit += size / 7) {
         aq_checkpoint checkpoint;
         const char *path = NULL;

@@ -4,6 +4,7 @@
  */
 #include "common/sys/file.h"
 #include "learner/run/checkpoint_store.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -145,14 +146,14 @@ TEST_IN(store_desk, desk, what_was_passed_over_is_never_removed)
     static uint8_t bytes[FILE_MAX];
     write_step(desk, 400);
     write_step(desk, 500);
-    const size_t size = fixture_read_bytes(path_of(desk, 500), bytes, FILE_MAX);
-    fixture_write_bytes(path_of(desk, 500), "no", 2); /* as if it could not be read just now */
+    const size_t size = file_get(path_of(desk, 500), bytes, FILE_MAX);
+    file_put(path_of(desk, 500), "no", 2); /* as if it could not be read just now */
     assert_newest(desk, 400, 1);
     for (uint64_t step = 401; step <= 407; step++) {
         write_step(desk, step);
     }
     assert_files(desk, 1 + 3);
-    fixture_write_bytes(path_of(desk, 500), bytes, size);
+    file_put(path_of(desk, 500), bytes, size);
     assert_newest(desk, 500, 0);
 }
 
@@ -161,7 +162,7 @@ static size_t write_two(store_desk *desk, uint8_t *bytes)
 {
     write_step(desk, 10);
     write_step(desk, 20);
-    return fixture_read_bytes(path_of(desk, 20), bytes, FILE_MAX);
+    return file_get(path_of(desk, 20), bytes, FILE_MAX);
 }
 
 TEST_IN(store_desk, desk, a_damaged_newest_falls_back_to_the_older_and_is_named)
@@ -170,7 +171,7 @@ TEST_IN(store_desk, desk, a_damaged_newest_falls_back_to_the_older_and_is_named)
     const size_t size = write_two(desk, bytes);
     for (size_t at = 0; at < size; at += 16) {
         bytes[at] ^= 0x10;
-        fixture_write_bytes(path_of(desk, 20), bytes, size);
+        file_put(path_of(desk, 20), bytes, size);
         bytes[at] ^= 0x10;
         assert_newest(desk, 10, 1);
         assert_string_equal(desk->skipped.path, path_of(desk, 20));
@@ -183,11 +184,11 @@ TEST_IN(store_desk, desk, a_truncated_newest_falls_back_to_the_older_and_is_name
     const size_t size = write_two(desk, bytes);
     assert_true(size > 64);
     for (size_t cut = 0; cut < size; cut += 64) {
-        fixture_write_bytes(path_of(desk, 20), bytes, cut);
+        file_put(path_of(desk, 20), bytes, cut);
         assert_newest(desk, 10, 1);
         assert_string_equal(desk->skipped.path, path_of(desk, 20));
     }
-    fixture_write_bytes(path_of(desk, 20), bytes, size);
+    file_put(path_of(desk, 20), bytes, size);
     assert_newest(desk, 20, 0);
 }
 
@@ -195,7 +196,7 @@ TEST_IN(store_desk, desk, when_all_are_damaged_none_is_taken_for_a_start)
 {
     aq_checkpoint checkpoint;
     for (uint64_t step = 0; step < 3; step++) {
-        fixture_write_bytes(path_of(desk, step), "", 0);
+        file_put(path_of(desk, step), "", 0);
     }
     assert_refused(read_newest(desk, &checkpoint, &refusal), AQ_E_CORRUPT,
                    "none of its 3 checkpoints");
@@ -214,7 +215,7 @@ TEST_IN(store_desk, desk, files_of_other_names_are_left_alone)
                                         "checkpoints/notes"};
     open_store(desk, 1);
     EACH_ROW(i, names) {
-        fixture_write_bytes(run_dir_path(&desk->dir, names[i]), "x", 1);
+        file_put(run_dir_path(&desk->dir, names[i]), "x", 1);
     }
     write_step(desk, 1);
     write_step(desk, 2);
@@ -229,7 +230,7 @@ TEST_IN(store_desk, desk, what_a_crash_left_is_ignored_and_removed_at_the_next_s
 {
     const char *left = "checkpoints/step-000000000099.aqc.tmp-0123456789abcdef";
     write_step(desk, 1);
-    fixture_write_bytes(run_dir_path(&desk->dir, left), "x", 1);
+    file_put(run_dir_path(&desk->dir, left), "x", 1);
     assert_newest(desk, 1, 0);
     open_store(desk, 3);
     assert_false(aq_path_exists(run_dir_path(&desk->dir, left)));
@@ -239,7 +240,7 @@ TEST_IN(store_desk, desk, what_a_crash_left_is_ignored_and_removed_at_the_next_s
 TEST_IN(run_dir, dir, open_below_a_file_is_refused_in_words)
 {
     aq_checkpoint_store *store = NULL;
-    fixture_write_bytes(run_dir_path(dir, "file"), "x", 1);
+    file_put(run_dir_path(dir, "file"), "x", 1);
     assert_true(aq_checkpoint_store_open(run_dir_path(dir, "file"), 3, &store, &refusal) < 0);
     assert_null(store);
     assert_says(refusal.text, "file");

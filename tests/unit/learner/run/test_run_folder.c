@@ -9,6 +9,7 @@
 #include "common/wire/wire_policy.h"
 #include "learner/run/run_folder.h"
 #include "tests/support/config_kit.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 #include "tests/unit/learner/run_dir_fixture.h"
@@ -168,7 +169,7 @@ TEST_IN(run_dir, dir, a_run_json_that_is_not_ours_is_named)
     };
     EACH_ROW(i, texts) {
         aq_run_folder folder = {.run_id = 4711};
-        fixture_write_bytes(run_dir_path(dir, "run.json"), texts[i], strlen(texts[i]));
+        file_put(run_dir_path(dir, "run.json"), texts[i], strlen(texts[i]));
         assert_refused(open_folder(dir, true, &folder, &refusal), AQ_E_CORRUPT, "run.json");
         assert_int_equal(folder.run_id, 4711);
     }
@@ -179,7 +180,7 @@ TEST_IN(run_dir, dir, a_run_json_that_is_far_too_long_is_refused)
     static char text[100000];
     aq_run_folder folder;
     memset(text, ' ', sizeof(text));
-    fixture_write_bytes(run_dir_path(dir, "run.json"), text, sizeof(text));
+    file_put(run_dir_path(dir, "run.json"), text, sizeof(text));
     assert_refused(open_folder(dir, true, &folder, &refusal), AQ_E_TOO_BIG, "run.json");
 }
 
@@ -188,7 +189,7 @@ TEST_IN(run_dir, dir, checkpoints_without_the_run_that_they_are_of_are_refused)
     aq_run_folder folder = {.run_id = 4711};
     begin(dir);
     assert_int_equal(unlink(run_dir_path(dir, "run.json")), 0);
-    fixture_write_bytes(run_dir_checkpoint_path(dir, 7), "x", 1);
+    file_put(run_dir_checkpoint_path(dir, 7), "x", 1);
     assert_refused(open_folder(dir, true, &folder, &refusal), AQ_E_CORRUPT, "run.json");
     assert_int_equal(folder.run_id, 4711);
     assert_true(aq_path_exists(run_dir_checkpoint_path(dir, 7)));
@@ -224,7 +225,7 @@ TEST_IN(run_dir, dir, a_file_in_the_place_of_the_folder_is_named)
     aq_run_folder folder;
     char path[FIXTURE_PATH_MAX];
     snprintf(path, sizeof(path), "%s", run_dir_path(dir, "file"));
-    fixture_write_bytes(path, "x", 1);
+    file_put(path, "x", 1);
     assert_true(aq_run_folder_open(path, &config, false, 0, &folder, &refusal) != 0);
     assert_says(refusal.text, path);
 }

@@ -4,6 +4,7 @@
  * the rest.
  */
 #include "replay/disk/segment_format.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
@@ -18,7 +19,7 @@ TEST_IN(small_store, kit, any_flipped_byte_costs_one_record_at_most)
     const size_t first = size - PER_SEGMENT * RECORD_BYTES;
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= 0x01;
-        segment_kit_file_put(segment_kit_segment(kit, 1), bytes, size);
+        file_put(segment_kit_segment(kit, 1), bytes, size);
         bytes[i] ^= 0x01;
         segment_kit_reopen(kit);
         assert_int_equal(kit->harvest.damages, 1);
@@ -40,7 +41,7 @@ TEST_IN(small_store, kit, a_newest_segment_cut_anywhere_keeps_its_whole_records)
     uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 2), &size);
     const size_t first = size - 3 * RECORD_BYTES;
     for (size_t cut = 0; cut < size; cut++) {
-        segment_kit_file_put(segment_kit_segment(kit, 2), bytes, cut);
+        file_put(segment_kit_segment(kit, 2), bytes, cut);
         unlink(segment_kit_segment(kit, 3)); /* of the life before */
         segment_kit_reopen(kit);
         const uint64_t whole = cut < first ? 0 : (cut - first) / RECORD_BYTES;
@@ -77,7 +78,7 @@ TEST_IN(small_store, kit, zeros_that_the_end_of_a_machine_left_are_a_torn_tail)
     segment_kit_live(kit, PER_SEGMENT + 1);
     const long size = segment_kit_file_size(segment_kit_segment(kit, 1));
     assert_int_equal(truncate(segment_kit_segment(kit, 2), size + 10000), 0);
-    segment_kit_file_put(segment_kit_segment(kit, 3), zeros, sizeof(zeros));
+    file_put(segment_kit_segment(kit, 3), zeros, sizeof(zeros));
     segment_kit_reopen(kit);
     segment_harvest_assert_range(&kit->harvest, 1, PER_SEGMENT + 1);
     assert_int_equal(kit->harvest.damages, 2);
@@ -145,7 +146,7 @@ TEST_IN(small_store, kit, a_damaged_snapshot_is_told_and_passed_over)
 TEST_IN(small_store, kit, what_a_crash_left_of_a_snapshot_is_removed)
 {
     segment_kit_live(kit, 1);
-    segment_kit_file_put(segment_kit_path(kit, "snapshot.aqrs.tmp"), "half", 4);
+    file_put(segment_kit_path(kit, "snapshot.aqrs.tmp"), "half", 4);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.damages, 0);
     assert_int_equal(segment_kit_file_size(segment_kit_path(kit, "snapshot.aqrs.tmp")), -1);
@@ -174,7 +175,7 @@ TEST_IN(small_store, kit, a_record_that_was_read_is_not_taken_again)
     uint8_t *twice = aq_alloc(1, size + RECORD_BYTES);
     memcpy(twice, bytes, size);
     memcpy(twice + size, bytes + size - RECORD_BYTES, RECORD_BYTES);
-    segment_kit_file_put(segment_kit_segment(kit, 1), twice, size + RECORD_BYTES);
+    file_put(segment_kit_segment(kit, 1), twice, size + RECORD_BYTES);
     segment_kit_reopen(kit);
     segment_harvest_assert_range(&kit->harvest, 1, 3);
     assert_true(segment_harvest_says(&kit->harvest, "record 3 after 3 is left out"));
@@ -198,7 +199,7 @@ TEST_IN(small_store, kit, a_record_with_flags_that_nobody_knows_is_left_out)
     assert_int_equal(step.record.flags, AQ_RECORD_ZSTD);
     step.record.flags |= 0x80; /* and it is good otherwise */
     aq_record_encode(&step.record, salt, bytes + step.offset);
-    segment_kit_file_put(segment_kit_segment(kit, 1), bytes, size);
+    file_put(segment_kit_segment(kit, 1), bytes, size);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.count, 0);
     assert_true(segment_harvest_says(&kit->harvest, "record 1 can't be unpacked"));

@@ -7,6 +7,7 @@
 #include "common/base/crc32c.h"
 #include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_format.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
@@ -26,7 +27,7 @@ static void make_newer(const char *path)
     for (int i = 0; i < 4; i++) {
         bytes[36 + i] = (uint8_t)(crc >> (8 * i));
     }
-    segment_kit_file_put(path, bytes, size);
+    file_put(path, bytes, size);
     aq_free(bytes);
 }
 
@@ -88,12 +89,12 @@ TEST_IN(segment_kit, kit, foreign_files_under_our_names_are_refused_and_left)
     static const char *const names[] = {"segment-00000000000002.aqrs", "snapshot.aqrs"};
     segment_kit_live(kit, 3);
     EACH_ROW(i, names) {
-        segment_kit_file_put(segment_kit_path(kit, names[i]), words, sizeof(words));
+        file_put(segment_kit_path(kit, names[i]), words, sizeof(words));
         refuse(kit, AQ_E_FOREIGN, names[i]);
         assert_int_equal(segment_kit_file_size(segment_kit_path(kit, names[i])), sizeof(words));
         unlink(segment_kit_path(kit, names[i]));
     }
-    segment_kit_file_put(segment_kit_path(kit, "store.aqrs"), words, sizeof(words));
+    file_put(segment_kit_path(kit, "store.aqrs"), words, sizeof(words));
     refuse(kit, AQ_E_FOREIGN, "store.aqrs");
     assert_int_equal(segment_kit_file_size(segment_kit_path(kit, "store.aqrs")), sizeof(words));
 }
@@ -101,7 +102,7 @@ TEST_IN(segment_kit, kit, foreign_files_under_our_names_are_refused_and_left)
 TEST_IN(segment_kit, kit, a_short_foreign_file_and_a_folder_under_our_names_are_refused)
 {
     segment_kit_live(kit, 3);
-    segment_kit_file_put(segment_kit_segment(kit, 2), "hello", 5);
+    file_put(segment_kit_segment(kit, 2), "hello", 5);
     refuse(kit, AQ_E_FOREIGN, "not a segment of a replay store");
     unlink(segment_kit_segment(kit, 2));
     assert_int_equal(mkdir(segment_kit_segment(kit, 2), 0777), 0);
@@ -130,7 +131,7 @@ TEST_IN(segment_kit, kit, a_renamed_segment_is_refused)
 TEST_IN(segment_kit, kit, what_crashes_left_goes_at_the_next_start)
 {
     segment_kit_live(kit, 3);
-    segment_kit_file_put(segment_kit_path(kit, "slot.tmp-0123456789abcdef"), "x", 1);
+    file_put(segment_kit_path(kit, "slot.tmp-0123456789abcdef"), "x", 1);
     segment_kit_assert_recovers(kit, 3);
     assert_int_equal(segment_kit_file_size(segment_kit_path(kit, "slot.tmp-0123456789abcdef")), -1);
 }
@@ -150,12 +151,12 @@ TEST_IN(segment_kit, kit, a_damaged_name_of_the_store_is_refused)
     uint8_t *bytes = segment_kit_file_get(segment_kit_path(kit, "store.aqrs"), &size);
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= 1;
-        segment_kit_file_put(segment_kit_path(kit, "store.aqrs"), bytes, size);
+        file_put(segment_kit_path(kit, "store.aqrs"), bytes, size);
         refuse(kit, AQ_E_CORRUPT, "store.aqrs: damaged");
         bytes[i] ^= 1;
     }
     for (size_t cut = AQ_FILE_HEADER_BYTES; cut < size; cut++) {
-        segment_kit_file_put(segment_kit_path(kit, "store.aqrs"), bytes, cut);
+        file_put(segment_kit_path(kit, "store.aqrs"), bytes, cut);
         refuse(kit, AQ_E_CORRUPT, "store.aqrs: damaged");
     }
     aq_free(bytes);
@@ -168,7 +169,7 @@ TEST_IN(segment_kit, kit, other_files_in_the_folder_are_none_of_our_business)
                                         "segment-00000000000001.aqrs.bak"};
     segment_kit_live(kit, 3);
     EACH_ROW(i, names) {
-        segment_kit_file_put(segment_kit_path(kit, names[i]), "mine", 4);
+        file_put(segment_kit_path(kit, names[i]), "mine", 4);
     }
     segment_kit_open(kit, NULL);
     assert_int_equal(kit->found.last_number, 3);
@@ -180,7 +181,7 @@ TEST_IN(segment_kit, kit, other_files_in_the_folder_are_none_of_our_business)
 
 TEST_IN(segment_kit, kit, a_file_in_the_folders_place_is_refused)
 {
-    segment_kit_file_put(kit->folder, "x", 1);
+    file_put(kit->folder, "x", 1);
     refuse(kit, AQ_E_IO, "");
     unlink(kit->folder);
     kit->config.folder = "/proc/nothing/can/be/made/here";

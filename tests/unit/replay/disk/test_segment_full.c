@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
@@ -66,7 +67,7 @@ TEST_IN(wide_store, kit, a_small_file_system_fills_up_and_recovers)
     segment_kit_write(kit, 5);
     snprintf(ballast, sizeof(ballast), "%s/ballast", kit->folder);
     static const uint8_t filling[64 * 1024];
-    segment_kit_file_put(ballast, filling, sizeof(filling));
+    file_put(ballast, filling, sizeof(filling));
     segment_kit_append(kit, 100);
     const aq_log_progress progress = segment_kit_wait(kit, segment_kit_is_stuck, true);
     assert_says(progress.reason, "No space left on device");

@@ -2,6 +2,7 @@
  * The file that remembers a store's slot.
  */
 #include "replay/disk/slot_file.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 static char folder[64];
@@ -38,10 +39,7 @@ TEST_WITH(what_is_no_slot_counts_as_none, setup, teardown)
 {
     static const char *const texts[] = {"", "x\n", "-1\n", "70000\n", "99999999999999999999999\n"};
     EACH_ROW(i, texts) {
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        assert_true(fputs(texts[i], file) >= 0);
-        assert_int_equal(fclose(file), 0);
+        file_put_text(path, texts[i]);
         assert_int_equal(aq_slot_file_read(folder), 0);
     }
 }
