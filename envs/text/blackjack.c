@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/assert.h"
-
 enum { STICK, HIT, ACTIONS };
 enum { ACE = 1, TEN = 10, RANKS = 13, ACE_MORE = 10, GOAL = 21, DEALER_STANDS = 17 };
 enum { SUMS = 32, CARDS = 11, STATES = SUMS * CARDS * 2 };

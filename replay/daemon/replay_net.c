@@ -16,7 +16,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/config/run_settings.h"
 #include "common/member/member.h"
 #include "common/net/address/url.h"

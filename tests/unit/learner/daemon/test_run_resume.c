@@ -1,7 +1,6 @@
 /*
  * A run is taken up from its checkpoint, and its folder then holds what the checkpoint says.
  */
-#include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "learner/daemon/configure_call.h"
 #include "learner/daemon/run_resume.h"
