@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/policy/checkpoint_folder.h"
+#include "cli/train/checkpoint_folder.h"
 #include "cli/train/metrics_digest.h"
 #include "common/base/error.h"
 #include "common/config/run_config.h"

@@ -248,7 +248,7 @@ static void print_next(const seed_runs *all, bool can_be_drawn)
 
 /* Why the command fails though its runs are summed up; 0: it does not. After an interruption those
  * that were not begun are no failures. */
-static int judge(const seed_runs *all, size_t ended, aq_error *error)
+static int judge(const seed_runs *all, aq_error *error)
 {
     size_t lost = 0, failed = 0;
     for (size_t i = 0; i < all->count; i++) {
@@ -260,8 +260,7 @@ static int judge(const seed_runs *all, size_t ended, aq_error *error)
         return aq_fail(error, all->error.code, "%s", all->error.text);
     }
     if (lost > 0) {
-        return aq_fail(error, ended > 0 ? AQ_E_IO : AQ_E_PEER, "%zu of %zu runs came to nothing",
-                       lost, all->count);
+        return aq_fail(error, AQ_E_IO, "%zu of %zu runs came to nothing", lost, all->count);
     }
     return failed > 0 ? aq_fail(error, AQ_E_CORRUPT, "%zu of %zu runs diverged or ended in trouble",
                                 failed, all->count)
@@ -285,7 +284,19 @@ static int sum_up(const seed_runs *all, aq_error *error)
     if (rc == 0 && ended > 0 && !all->json) {
         print_next(all, is_evaluated);
     }
-    return rc != 0 ? rc : judge(all, ended, error);
+    return rc != 0 ? rc : judge(all, error);
+}
+
+/* A run that was refused has removed its folder; any other has one, whatever came of it. */
+static bool is_any_left(const seed_runs *all)
+{
+    bool is_left = false;
+    for (size_t i = 0; i < all->count && !is_left; i++) {
+        char folder[PATH_BYTES];
+        path_of(&all->runs[i], "", folder, sizeof(folder));
+        is_left = aq_path_exists(folder);
+    }
+    return is_left;
 }
 
 static int run_all(seed_runs *all, aq_error *error)
@@ -350,14 +361,14 @@ int aq_seed_runs(const aq_seed_plan *plan, const aq_train_options *options, aq_j
     all->jobs = jobs_for(plan->jobs);
     all->json = json;
     int rc = begin(all, plan, error);
-    if (rc != 0) {
-        aq_train_folder_drop(options->run_dir); /* nothing was trained in it */
-    }
     if (rc == 0) {
         rc = aq_process_find_program("actorq", "cli", program, sizeof(program), error);
     }
     if (rc == 0) {
         rc = run_all(all, error);
+    }
+    if (rc != 0 && !is_any_left(all)) {
+        aq_train_folder_drop(options->run_dir); /* nothing was trained in it */
     }
     for (size_t i = 0; i < all->count; i++) {
         json_decref(all->runs[i].result);

@@ -36,9 +36,9 @@ typedef struct aq_seed_plan {
     uint64_t jobs; /* at once; 0: as many as this host has processors for */
 } aq_seed_plan;
 
-/* In options->run_dir, which is there. Prints a line a run and a summary for each point, or both as
- * JSON, an object each. A point that can't be is refused before anything is trained. Fails in words
- * when a run came to nothing, with AQ_E_PEER when all did. */
+/* In options->run_dir, which was made for them, and is removed when all were refused. Prints a line
+ * a run and a summary for each point, or both as JSON, an object each. A point that can't be is
+ * refused before anything is trained. Fails in words when a run came to nothing. */
 int aq_seed_runs(const aq_seed_plan *plan, const aq_train_options *options, aq_json_form json,
                  aq_error *error) AQ_MUST_USE;
 

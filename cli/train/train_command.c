@@ -361,16 +361,52 @@ static int say_diverged(const char *run_dir, aq_error *error)
                    aq_shell_word(run, sizeof(run), run_dir));
 }
 
-/* What a daemon refused, and what ended before there was one, leaves nothing behind, so that the
- * command can be given again, mended. */
-static void drop_refused(int rc, const train_arguments *arguments)
+static void say_start(const aq_run_config *config, const aq_train_options *options)
 {
-    const char *run_dir = arguments->options.run_dir;
-    const bool has_begun = arguments->seeds.count > 0 || holds(run_dir, "logs");
-    if ((rc == AQ_E_PEER || (rc != 0 && !has_begun)) && !arguments->options.resume &&
-        !holds(run_dir, "policy.aq")) {
-        aq_train_folder_drop(run_dir);
+    if (options->quiet) {
+        return;
     }
+    if (!options->resume) {
+        (void)fprintf(stderr, "preset %s, algorithm %s; '--preset list' shows others\n",
+                      options->preset, aq_algorithm_names[config->learner.algorithm]);
+    }
+    if (options->data_set[0] != '\0') {
+        aq_print_line(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")",
+                      config->task, options->run_dir, config->seed);
+    } else {
+        aq_print_line(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actor%s)",
+                      config->task, options->run_dir, config->seed, config->actor.count,
+                      config->actor.count == 1 ? "" : "s");
+    }
+}
+
+/* A folder of which nothing came is removed again, so that the command can be given again, mended:
+ * no daemon was started, or one refused its first start. */
+static void drop_unbegun(int rc, const aq_train_options *options)
+{
+    if (!options->resume && (rc == AQ_E_PEER || !holds(options->run_dir, "logs"))) {
+        aq_train_folder_drop(options->run_dir);
+    }
+}
+
+static int run_session(train_arguments *arguments, const aq_run_config *config,
+                       aq_train_result *ret_result, aq_error *error)
+{
+    aq_train_options *options = &arguments->options;
+    int rc = 0;
+    if (arguments->offline) { /* before anything is started */
+        options->run_id = aq_rng_system_seed() | 1;
+        rc = aq_offline_import(arguments->offline, options->run_dir, config, options->run_id,
+                               options->quiet, error);
+    }
+    if (rc == 0) {
+        say_start(config, options);
+        rc = aq_train_session_run(config, options, ret_result, error);
+    }
+    if (rc != 0) {
+        drop_unbegun(rc, options);
+    }
+    return rc;
 }
 
 /* In a new folder, or in the one of the run that is resumed. */
@@ -378,28 +414,7 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
 {
     aq_train_result result = {0};
     aq_train_report report;
-    int rc = 0;
-    if (arguments->offline) { /* before anything is started */
-        arguments->options.run_id = aq_rng_system_seed() | 1;
-        rc = aq_offline_import(arguments->offline, arguments->options.run_dir, config,
-                               arguments->options.run_id, arguments->options.quiet, error);
-    }
-    if (rc != 0) {
-        return rc;
-    }
-    if (!arguments->options.quiet && !arguments->options.resume) {
-        (void)fprintf(stderr, "preset %s, algorithm %s; '--preset list' shows others\n",
-                      arguments->options.preset, aq_algorithm_names[config->learner.algorithm]);
-    }
-    if (!arguments->options.quiet && arguments->options.data_set[0] != '\0') {
-        aq_print_line(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")",
-                      config->task, arguments->options.run_dir, config->seed);
-    } else if (!arguments->options.quiet) {
-        aq_print_line(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actor%s)",
-                      config->task, arguments->options.run_dir, config->seed, config->actor.count,
-                      config->actor.count == 1 ? "" : "s");
-    }
-    rc = aq_train_session_run(config, &arguments->options, &result, error);
+    int rc = run_session(arguments, config, &result, error);
     if (rc != 0) {
         return rc;
     }
@@ -449,11 +464,10 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
                                .resolve = resolve_point,
                                .user = arguments,
                                .jobs = arguments->jobs};
-    rc = arguments->seeds.count > 0
-             ? aq_seed_runs(&plan, &arguments->options, arguments->json, error)
-             : train_one(arguments, config, error);
-    drop_refused(rc, arguments);
-    return rc;
+    if (arguments->seeds.count > 0) {
+        return aq_seed_runs(&plan, &arguments->options, arguments->json, error);
+    }
+    return train_one(arguments, config, error);
 }
 
 static const train_arguments defaults = {0};

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/train/checkpoint_folder.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
@@ -68,8 +69,19 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
     return rc != 0 ? rc : aq_dir_create(options->run_dir, error);
 }
 
+static bool is_trained_in(const char *run_dir)
+{
+    char policy[AQ_CLI_PATH_MAX + 16];
+    uint64_t step;
+    (void)snprintf(policy, sizeof(policy), "%s/policy.aq", run_dir);
+    return aq_path_exists(policy) || aq_checkpoint_newest_step(run_dir, &step);
+}
+
 void aq_train_folder_drop(const char *run_dir)
 {
+    if (is_trained_in(run_dir)) {
+        return;
+    }
     aq_dir_remove(run_dir);
     if (strncmp(run_dir, runs, strlen(runs)) == 0 && run_dir[strlen(runs)] == '/') {
         (void)rmdir(runs); /* unless others are in it */

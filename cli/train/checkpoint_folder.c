@@ -2,10 +2,9 @@
  * Checkpoint folder: see checkpoint_folder.h. The folder is the index: it is read anew for each
  * step down, as a learner may be writing to it and removing from it.
  */
-#include "cli/policy/checkpoint_folder.h"
+#include "cli/train/checkpoint_folder.h"
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/parse.h"
@@ -14,7 +13,7 @@
 #define PREFIX "step-"
 #define SUFFIX ".aqc"
 
-enum { NAME_BYTES_MAX = 64 };
+enum { NAME_BYTES_MAX = 64, PATH_BYTES_MAX = 4096 };
 
 /* The step in "step-000000003000.aqc"; false for another name. */
 static bool step_of(const char *name, uint64_t *ret_step)
@@ -89,4 +88,12 @@ int aq_checkpoint_folder_newest(const char *folder, aq_checkpoint_passed_fn pass
         most = step - 1;
     }
     return aq_fail(error, AQ_E_NOT_FOUND, "%s holds no checkpoint that can be read", folder);
+}
+
+bool aq_checkpoint_newest_step(const char *run_dir, uint64_t *ret_step)
+{
+    char folder[PATH_BYTES_MAX];
+    char name[NAME_BYTES_MAX];
+    return aq_text_format(folder, sizeof(folder), "%s/checkpoints", run_dir) == 0 &&
+           find_step(folder, UINT64_MAX, ret_step, name);
 }

@@ -2,9 +2,10 @@
  * Checkpoint folder: the newest checkpoint of a run that can be read, for those who only look. The
  * learner has its own store, which also writes and tidies up.
  */
-#ifndef AQ_CLI_POLICY_CHECKPOINT_FOLDER_H
-#define AQ_CLI_POLICY_CHECKPOINT_FOLDER_H
+#ifndef AQ_CLI_TRAIN_CHECKPOINT_FOLDER_H
+#define AQ_CLI_TRAIN_CHECKPOINT_FOLDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/base/error.h"
@@ -23,5 +24,8 @@ typedef struct aq_checkpoint_found {
  * no folder. */
 int aq_checkpoint_folder_newest(const char *folder, aq_checkpoint_passed_fn passed, void *user,
                                 aq_checkpoint_found *ret_found, aq_error *error) AQ_MUST_USE;
+
+/* The step of the newest in RUN_DIR/checkpoints, by its name; false when there is none. */
+bool aq_checkpoint_newest_step(const char *run_dir, uint64_t *ret_step);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The newest whole checkpoint is read, and what had to be passed over is named.
  */
-#include "cli/policy/checkpoint_folder.h"
+#include "cli/train/checkpoint_folder.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -87,4 +87,16 @@ TEST_IN_FOLDER(no_folder_has_none)
     aq_checkpoint_found found;
     assert_int_equal(newest(cli_path(state, "none"), &found, NULL), AQ_E_NOT_FOUND);
     assert_int_equal(passed_count, 0);
+}
+
+TEST_IN_FOLDER(the_newest_step_is_told_by_names_alone)
+{
+    uint64_t step = 0;
+    assert_false(aq_checkpoint_newest_step(*state, &step));
+    cli_make_folder(cli_path(state, "checkpoints"));
+    assert_false(aq_checkpoint_newest_step(*state, &step));
+    cli_write_text(cli_path(state, "checkpoints/step-000000000900.aqc"), "");
+    cli_write_text(cli_path(state, "checkpoints/step-000000001000.aqc"), "");
+    assert_true(aq_checkpoint_newest_step(*state, &step));
+    assert_int_equal(step, 1000);
 }
