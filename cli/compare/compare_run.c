@@ -14,7 +14,6 @@
 #include "cli/text/command.h"
 #include "cli/text/json_file.h"
 #include "cli/train/rank_launch.h"
-#include "cli/train/refusal.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
@@ -80,20 +79,7 @@ static void read_result(const char *dir, aq_compare_run *run)
     }
 }
 
-/* ---- why a run came to nothing -------------------------------------------------------------- */
-
-/* The last refusal in the learner's log is the run's; without one, the machine was at fault. */
-static void find_reason(const char *dir, const aq_error *error, aq_compare_run *run)
-{
-    char path[PATH_BYTES];
-    run->outcome = AQ_OUTCOME_FAILED;
-    (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
-                   error->text);
-    (void)snprintf(path, sizeof(path), "%s/logs/learner.log", dir);
-    if (aq_refusal_read(path, run->reason, sizeof(run->reason))) {
-        run->outcome = AQ_OUTCOME_REFUSED;
-    }
-}
+/* ---- how a run ended ------------------------------------------------------------------------ */
 
 /* How it ended, by the learner's last words. */
 static void judge_end(const char *dir, aq_compare_run *run)
@@ -156,8 +142,11 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
     (void)snprintf(identity, sizeof(identity), "%s/run.json", dir);
     options.resume = aq_path_exists(identity);
     run->resumed += options.resume ? 1 : 0;
-    if (aq_train_session_run(config, &options, &result, &problem) != 0) {
-        find_reason(dir, &problem, run);
+    const int failure = aq_train_session_run(config, &options, &result, &problem);
+    if (failure != 0) { /* what no daemon refused, the machine is at fault for */
+        run->outcome = failure == AQ_E_PEER ? AQ_OUTCOME_REFUSED : AQ_OUTCOME_FAILED;
+        (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
+                       problem.text);
     } else if (result.interrupted) {
         *ret_interrupted = true;
         run->outcome = AQ_OUTCOME_MISSING;

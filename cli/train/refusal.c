@@ -23,12 +23,13 @@ static bool find_words(const char *line, char *out, size_t size)
     return true;
 }
 
-bool aq_refusal_read(const char *log_path, char *out, size_t size)
+bool aq_refusal_read(const char *log_path, int64_t from, char *out, size_t size)
 {
     char line[LINE_BYTES];
     bool found = false;
     FILE *log = fopen(log_path, "re");
-    while (log != NULL && fgets(line, sizeof(line), log) != NULL) {
+    const bool is_there = log != NULL && fseeko(log, (off_t)from, SEEK_SET) == 0;
+    while (is_there && fgets(line, sizeof(line), log) != NULL) {
         found = find_words(line, out, size) || found;
     }
     if (log != NULL) {
@@ -37,7 +38,7 @@ bool aq_refusal_read(const char *log_path, char *out, size_t size)
     return found;
 }
 
-void aq_log_tail_print(const char *path)
+static void print_tail(const char *path)
 {
     char lines[LOG_TAIL_LINES][512];
     size_t count = 0;
@@ -54,4 +55,17 @@ void aq_log_tail_print(const char *path)
         const char *line = lines[i % LOG_TAIL_LINES];
         aq_print_line(stderr, "  %.*s", (int)strcspn(line, "\n"), line);
     }
+}
+
+void aq_refusal_tell(const aq_child_end *end, aq_error *error)
+{
+    char words[AQ_ERROR_TEXT_MAX];
+    if (end->has_refused && aq_refusal_read(end->log_path, end->log_start, words, sizeof(words))) {
+        (void)aq_fail(error, end->is_first ? AQ_E_PEER : AQ_E_IO, "%s: %s", end->name, words);
+        return;
+    }
+    (void)fprintf(stderr, "the last lines of %s:\n", end->log_path);
+    print_tail(end->log_path);
+    (void)aq_fail(error, AQ_E_IO, "%s keeps dying (%s); see %s", end->name, end->how,
+                  end->log_path);
 }

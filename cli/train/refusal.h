@@ -7,11 +7,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* The words without the name, cut to fit; false when there are none, and `out` is untouched. */
-bool aq_refusal_read(const char *log_path, char *out, size_t size);
+#include "cli/train/supervisor.h"
 
-/* The last lines of a log, on standard error, for somebody who wants to know why. */
-void aq_log_tail_print(const char *log_path);
+/* The words without the name, cut to fit, looked for from that byte on: what earlier lives said is
+ * in the log, too. False when there are none, and `out` is untouched. */
+bool aq_refusal_read(const char *log_path, int64_t from, char *out, size_t size);
+
+/* Why a child was given up: AQ_E_PEER, in its own words, when it refused its first start; else
+ * AQ_E_IO, in its words, or with the last lines of its log on standard error. */
+void aq_refusal_tell(const aq_child_end *end, aq_error *error);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/assert.h"
@@ -45,6 +46,7 @@ typedef struct child {
     const aq_cpus *cpus;
     int alone_looks; /* in a row at which what it launched was gone; -1: it has launched nothing */
     uint64_t started_ms;
+    int64_t log_start; /* where this life's log begins: before it are those of others, and runs */
     uint64_t quick_death_ms;
     int delay_ms;
     int quick_deaths;
@@ -159,6 +161,8 @@ static int spawn(child *starting, aq_error *error)
          * stops the daemons in order. */
         .flags = UV_PROCESS_DETACHED,
     };
+    struct stat before;
+    starting->log_start = fstat(log, &before) == 0 ? (int64_t)before.st_size : 0;
     starting->process.data = starting;
     int problem = spawn_on(starting, &options);
     starting->args[starting->first_arg_count] = cut;
@@ -232,15 +236,28 @@ int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec, aq
 
 /* ---- dying ---------------------------------------------------------------------------------- */
 
+static void give_up(child *dead, const char *how, bool has_refused)
+{
+    const aq_supervisor_owner *owner = &dead->supervisor->owner;
+    const aq_child_end end = {
+        .name = dead->name,
+        .log_path = dead->log_path,
+        .how = how,
+        .log_start = dead->log_start,
+        .has_refused = has_refused,
+        .is_first = dead->starts == 1,
+    };
+    dead->state = CHILD_GONE;
+    owner->gave_up(owner->user, &end);
+}
+
 static void on_restart_due(uv_timer_t *timer)
 {
     child *due = timer->data;
-    const aq_supervisor_owner *owner = &due->supervisor->owner;
     aq_error error;
     due->delay_ms = due->delay_ms * 2 < DELAY_MAX_MS ? due->delay_ms * 2 : DELAY_MAX_MS;
     if (spawn(due, &error)) {
-        due->state = CHILD_GONE;
-        owner->gave_up(owner->user, due->name, due->log_path, error.text);
+        give_up(due, error.text, false);
     }
 }
 
@@ -282,8 +299,9 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     bool asked = dead->state == CHILD_STOPPING;
     bool finished = exit_status == 0 && term_signal == 0; /* its run has ended */
     uint64_t lived_ms = now_ms() - dead->started_ms;
-    bool refused = exit_status == EXIT_FAILURE && term_signal == 0 && dead->starts == 1 &&
-                   (lived_ms < dead->quick_death_ms || dead->silent);
+    bool refused = exit_status == EXIT_FAILURE && term_signal == 0;
+    bool refused_first =
+        refused && dead->starts == 1 && (lived_ms < dead->quick_death_ms || dead->silent);
     dead->quick_deaths = lived_ms < dead->quick_death_ms ? dead->quick_deaths + 1 : 0;
     if (lived_ms > LONG_LIFE_MS) {
         dead->delay_ms = DELAY_MIN_MS;
@@ -293,9 +311,8 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     } else if (finished) {
         dead->state = CHILD_GONE;
         owner->finished(owner->user, dead->name);
-    } else if (refused || dead->quick_deaths >= QUICK_DEATHS_MAX) {
-        dead->state = CHILD_GONE;
-        owner->gave_up(owner->user, dead->name, dead->log_path, how);
+    } else if (refused_first || dead->quick_deaths >= QUICK_DEATHS_MAX) {
+        give_up(dead, how, refused);
     } else {
         dead->state = CHILD_WAITING;
         owner->restarting(owner->user, dead->name, how, dead->delay_ms);

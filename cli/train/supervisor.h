@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <uv.h>
 
 #include "common/base/error.h"
@@ -35,6 +36,15 @@ typedef struct aq_child_spec {
     const aq_cpus *cpus; /* it runs on; NULL: any. Outlives the supervisor */
 } aq_child_spec;
 
+/* How a child came to be given up. Lent for the call. */
+typedef struct aq_child_end {
+    const char *name, *log_path;
+    const char *how;   /* "exit status 1", or why it could not be started */
+    int64_t log_start; /* where its last life begins in its log */
+    bool has_refused;  /* it ended itself with EXIT_FAILURE, so its last words say why */
+    bool is_first;     /* it was started once only */
+} aq_child_end;
+
 typedef struct aq_supervisor_owner {
     void *user;
     /* It died without being asked to and is started again in `delay_ms`. */
@@ -42,7 +52,7 @@ typedef struct aq_supervisor_owner {
     /* It exited with 0 without being asked to: it has done its part. */
     void (*finished)(void *user, const char *name);
     /* It refused its first start, or died at once too often: the run can't go on. */
-    void (*gave_up)(void *user, const char *name, const char *log_path, const char *how);
+    void (*gave_up)(void *user, const aq_child_end *end);
 } aq_supervisor_owner;
 
 int aq_supervisor_create(uv_loop_t *loop, const aq_supervisor_owner *owner,

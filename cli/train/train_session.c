@@ -361,20 +361,14 @@ static void on_finished(void *user, const char *name)
     }
 }
 
-/* What a daemon refuses is said in its own words; else the log is all there is. */
-static void on_gave_up(void *user, const char *name, const char *log_path, const char *how)
+static void on_gave_up(void *user, const aq_child_end *end)
 {
     train_session *session = user;
-    char words[AQ_ERROR_TEXT_MAX];
     aq_progress_clear(&session->progress);
-    session->failed = true;
-    if (aq_refusal_read(log_path, words, sizeof(words))) {
-        (void)aq_fail(&session->error, AQ_E_PEER, "%s: %s", name, words);
-    } else {
-        (void)fprintf(stderr, "the last lines of %s:\n", log_path);
-        aq_log_tail_print(log_path);
-        (void)aq_fail(&session->error, AQ_E_IO, "%s keeps dying (%s); see %s", name, how, log_path);
+    if (!session->failed) { /* whoever follows has died of it */
+        aq_refusal_tell(end, &session->error);
     }
+    session->failed = true;
     begin_stopping(session);
 }
 

@@ -38,7 +38,7 @@ typedef struct aq_train_result {
 } aq_train_result;
 
 /* Runs it. On failure the daemons are gone too, and `error` says why: AQ_E_PEER in the words of a
- * daemon that refused. */
+ * daemon that refused its first start. */
 int aq_train_session_run(const aq_run_config *config, const aq_train_options *options,
                          aq_train_result *ret_result, aq_error *error) AQ_MUST_USE;
 void aq_train_result_fini(aq_train_result *result);

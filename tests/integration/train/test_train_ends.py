@@ -19,18 +19,23 @@ ENDLESS = ("--no-evaluator", "--set", "learner.hidden=16", "--set", "evaluator.t
            "--set", "limits.env_steps=1000000000", "--set", "learner.checkpoint_period_s=0.3")
 
 
+def parent_of(pid):
+    """None of one that has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            state, parent = file.read().rsplit(")", 1)[1].split()[:2]
+    except OSError:
+        return None
+    return None if state == "Z" else int(parent)
+
+
 def children(parent):
-    """The processes that it has started, by what they are called."""
+    """The processes that it has started, by what they are called; runs by their folder."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-                state, its_parent = file.read().rsplit(")", 1)[1].split()[:2]
+        if parent_of(pid) == parent:
             with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
                 words = file.read().split("\0")
-        except OSError:
-            continue
-        if int(its_parent) == parent and state != "Z":
             name = words[words.index("--run") + 1] if words[0] == "actorq" else words[0]
             found[os.path.basename(name)] = int(pid)
     return found
@@ -55,7 +60,7 @@ class TestTrainEnds(TrainRun):
         for pid in runs:
             os.kill(pid, signal.SIGKILL)
         self.assertEqual(self.train.wait(PATIENCE_S), 1)
-        while any(os.path.exists(f"/proc/{pid}") for pid in daemons):  # which write until then
+        while any(map(parent_of, daemons)):  # which write until then
             time.sleep(0.05)
         self.assertIn("2 of 2 runs came to nothing", self.said())
         self.assertTrue(self.checkpoints("seed-1") and self.checkpoints("seed-2"))
@@ -65,6 +70,31 @@ class TestTrainEnds(TrainRun):
         self.assertEqual(self.train.wait(PATIENCE_S), 1)
         self.assertIn("learner.model_ranks is 3", self.said())
         self.assertFalse(os.path.exists(self.run_dir))
+
+    def test_a_learner_that_is_given_up_later_leaves_its_checkpoints(self):
+        self.start()
+        self.begins()
+        os.rename(self.run_dir + "/run.json", self.run_dir + "/hidden")  # which it refuses
+        os.kill(children(self.train.pid)["learner"], signal.SIGKILL)
+        self.assertEqual(self.train.wait(PATIENCE_S), 1)
+        self.assertRegex(self.said(), r"learner: .*run\.json")
+        self.assertTrue(self.checkpoints())
+
+    def test_words_of_an_earlier_life_are_not_this_ones(self):
+        self.start()
+        self.begins()
+        with open(self.run_dir + "/logs/learner.log", "a", encoding="utf-8") as log:
+            log.write("actorq-learner: a word of before\n")
+        killed = None
+        while self.train.poll() is None:
+            learner = children(self.train.pid).get("learner", killed)
+            if learner != killed:
+                os.kill(learner, signal.SIGKILL)
+                killed = learner
+            time.sleep(0.01)
+        self.assertEqual(self.train.wait(PATIENCE_S), 1)
+        self.assertIn("learner keeps dying (killed by signal 9)", self.said())
+        self.assertNotIn("actorq: learner: a word of before", self.said())
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ typedef struct supervisor_desk {
     death restarts[EVENTS_MAX];
     size_t restart_count;
     death gave_up;
+    aq_child_end end; /* of it; its texts are in gave_up and gave_up_log */
     char gave_up_log[512];
     unsigned gave_up_count;
     death finished;
@@ -68,11 +69,12 @@ static void on_finished(void *user, const char *name)
     desk->finished_count++;
 }
 
-static void on_gave_up(void *user, const char *name, const char *log_path, const char *how)
+static void on_gave_up(void *user, const aq_child_end *end)
 {
     supervisor_desk *desk = user;
-    snprintf(desk->gave_up_log, sizeof(desk->gave_up_log), "%s", log_path);
-    note(desk, name, how, 0, &desk->gave_up);
+    desk->end = *end;
+    snprintf(desk->gave_up_log, sizeof(desk->gave_up_log), "%s", end->log_path);
+    note(desk, end->name, end->how, 0, &desk->gave_up);
     desk->gave_up_count++;
 }
 
@@ -299,6 +301,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_refuses_its_first_start_is_given_up_at_once
     assert_int_equal(desk->restart_count, 0);
     assert_int_equal(desk->gave_up_count, 1);
     assert_string_equal(desk->gave_up.how, "exit status 1");
+    assert_true(desk->end.has_refused && desk->end.is_first);
     assert_string_equal(log_of(desk, "ant"), "run\n");
 }
 
@@ -324,10 +327,13 @@ TEST_OF_SUPERVISOR_DESK(who_has_answered_is_started_again)
 
 TEST_OF_SUPERVISOR_DESK(what_a_child_refuses_later_is_tried_again)
 {
-    start(desk, "ant", "[ \"$1\" = again ] || kill -9 $$; exit 1");
+    start(desk, "ant", "[ \"$1\" = again ] || kill -9 $$; echo no; exit 1");
     run_until_gone(desk);
     assert_int_equal(desk->restart_count, 4);
     assert_int_equal(desk->gave_up_count, 1);
+    assert_true(desk->end.has_refused);
+    assert_false(desk->end.is_first);
+    assert_int_equal(desk->end.log_start, 3 * strlen("no\n")); /* the fourth time */
 }
 
 TEST_OF_SUPERVISOR_DESK(a_child_that_keeps_dying_is_given_up_after_growing_pauses)
@@ -339,6 +345,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_keeps_dying_is_given_up_after_growing_pause
     assert_int_equal(desk->gave_up_count, 1);
     assert_string_equal(desk->gave_up.name, "ant");
     assert_string_equal(desk->gave_up.how, "exit status 3");
+    assert_false(desk->end.has_refused || desk->end.is_first);
     assert_string_equal(desk->gave_up_log, cli_path(&desk->folder, "ant.log"));
     assert_string_equal(log_of(desk, "ant"), "run\nrun\nrun\nrun\nrun\n");
     assert_int_equal(aq_supervisor_restarts(desk->supervisor), 4);
