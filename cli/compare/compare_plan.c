@@ -10,6 +10,7 @@
 
 #include "cli/text/command.h"
 #include "cli/text/json_file.h"
+#include "cli/train/train_folder.h"
 #include "common/base/parse.h"
 #include "common/config/run_rules.h"
 #include "common/sys/file.h"

@@ -59,8 +59,9 @@ void aq_rank_launch_wrap(uint64_t learners, aq_rank_launch *launch, aq_child_spe
         return;
     }
     (void)snprintf(launch->count, sizeof(launch->count), "%" PRIu64, learners);
-    /* Ranks have threads of their own, which belong on any processor; and the one that writes the
-     * checkpoint has 2 s for it when another has died. */
+    /* Ranks have threads of their own, which belong on any processor. When one has died, mpirun
+     * waits 2 s before it asks the others to end, and 2 s more for the last checkpoint: each new
+     * start waits for both. */
     const char *const before[] = {
         "--pdeathsig", "TERM",       "mpirun",          "-n",    launch->count,
         "--bind-to",   "none",       "--oversubscribe", "--mca", "odls_base_sigkill_timeout",

@@ -45,6 +45,8 @@ typedef struct child {
     int alone_ms;     /* see aq_child_spec */
     const aq_cpus *cpus;
     int alone_looks; /* in a row at which what it launched was gone; -1: it has launched nothing */
+    uint64_t stop_by_ms; /* while it stops */
+    bool was_killed;     /* by us, who had asked it to end */
     uint64_t started_ms;
     int64_t log_start; /* where this life's log begins: before it are those of others, and runs */
     uint64_t quick_death_ms;
@@ -105,19 +107,39 @@ static void start_timer(child *of, uv_timer_cb due, int delay_ms)
 
 static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int term_signal);
 
+static void kill_now(child *killed)
+{
+    if (killed->alone_ms > 0) {
+        const int launched = aq_process_signal_children(killed->process.pid, SIGKILL);
+        (void)launched; /* if there are any */
+    }
+    (void)uv_process_kill(&killed->process, SIGKILL);
+}
+
+static void kill_stopping(child *stopping)
+{
+    stopping->was_killed = true;
+    kill_now(stopping);
+}
+
 /* Open MPI 4.1 has stood still in its own end, with all of its ranks gone. */
 static void on_look(uv_timer_t *timer)
 {
     child *launcher = timer->data;
-    const int live = aq_process_live_children(launcher->process.pid);
+    const int live = aq_process_signal_children(launcher->process.pid, 0);
     if (live != 0) {
         launcher->alone_looks = live > 0 ? 0 : -1;
     } else if (launcher->alone_looks >= 0 && ++launcher->alone_looks > ALONE_LOOKS) {
-        (void)uv_process_kill(&launcher->process, SIGKILL);
+        kill_now(launcher);
+        return;
+    }
+    if (launcher->state == CHILD_STOPPING && now_ms() >= launcher->stop_by_ms) {
+        kill_stopping(launcher);
         return;
     }
     start_timer(launcher, on_look, launcher->alone_ms / ALONE_LOOKS);
 }
+
 static void on_process_closed(uv_handle_t *handle);
 
 /* A process begins on the processors of the thread that starts it. One that left the machine since
@@ -308,6 +330,9 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     }
     if (asked) {
         dead->state = CHILD_GONE;
+        if (dead->was_killed) {
+            owner->killed(owner->user, dead->name);
+        }
     } else if (finished) {
         dead->state = CHILD_GONE;
         owner->finished(owner->user, dead->name);
@@ -324,7 +349,7 @@ static void on_patience_over(uv_timer_t *timer)
 {
     child *slow = timer->data;
     if (slow->state == CHILD_STOPPING) {
-        (void)uv_process_kill(&slow->process, SIGKILL);
+        kill_stopping(slow);
     }
 }
 
@@ -342,6 +367,15 @@ static bool has_prefix(const child *candidate, const char *prefix)
     return strncmp(candidate->name, prefix, strlen(prefix)) == 0;
 }
 
+/* mpirun itself would wait before its ranks heard of it, and give them as long to end. Ranks that
+ * end in order end it. */
+static void ask_to_end(child *asked)
+{
+    if (asked->alone_ms == 0 || aq_process_signal_children(asked->process.pid, SIGTERM) <= 0) {
+        (void)uv_process_kill(&asked->process, SIGTERM);
+    }
+}
+
 void aq_supervisor_stop(aq_supervisor *supervisor, const char *prefix, int patience_ms)
 {
     for (size_t i = 0; i < supervisor->count; i++) {
@@ -354,8 +388,21 @@ void aq_supervisor_stop(aq_supervisor *supervisor, const char *prefix, int patie
             candidate->state = CHILD_GONE;
         } else if (candidate->state == CHILD_STARTED) {
             candidate->state = CHILD_STOPPING;
-            (void)uv_process_kill(&candidate->process, SIGTERM);
-            start_timer(candidate, on_patience_over, patience_ms);
+            candidate->stop_by_ms = now_ms() + (uint64_t)patience_ms;
+            ask_to_end(candidate);
+            if (candidate->alone_ms == 0) { /* else on_look sees to it */
+                start_timer(candidate, on_patience_over, patience_ms);
+            }
+        }
+    }
+}
+
+void aq_supervisor_kill(aq_supervisor *supervisor)
+{
+    aq_supervisor_stop(supervisor, "", 0);
+    for (size_t i = 0; i < supervisor->count; i++) {
+        if (supervisor->children[i]->state == CHILD_STOPPING) {
+            kill_stopping(supervisor->children[i]);
         }
     }
 }

@@ -53,6 +53,8 @@ typedef struct aq_supervisor_owner {
     void (*finished)(void *user, const char *name);
     /* It refused its first start, or died at once too often: the run can't go on. */
     void (*gave_up)(void *user, const aq_child_end *end);
+    /* It was to end in order, and was killed: after its time for that, or at once. */
+    void (*killed)(void *user, const char *name);
 } aq_supervisor_owner;
 
 int aq_supervisor_create(uv_loop_t *loop, const aq_supervisor_owner *owner,
@@ -66,9 +68,12 @@ int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec,
 /* From now on the child is at work, and EXIT_FAILURE is no refusal but for its time. */
 void aq_supervisor_answered(aq_supervisor *supervisor, const char *name);
 
-/* SIGTERM to every child whose name begins with `prefix` ("" is all); they are not started again.
- * After `patience_ms` those that are left get SIGKILL. */
+/* SIGTERM to every child whose name begins with `prefix` ("" is all), or to what it has launched;
+ * they are not started again. After `patience_ms` those that are left get SIGKILL. */
 void aq_supervisor_stop(aq_supervisor *supervisor, const char *prefix, int patience_ms);
+
+/* SIGKILL to all that live, now. */
+void aq_supervisor_kill(aq_supervisor *supervisor);
 
 /* Children that live or wait to be started again. */
 size_t aq_supervisor_alive(const aq_supervisor *supervisor, const char *prefix);

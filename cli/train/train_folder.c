@@ -15,6 +15,8 @@
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 
+enum { CONFIG_BYTES_MAX = 1 << 20 };
+
 /* Of runs that nobody named. */
 static const char runs[] = "runs";
 
@@ -86,4 +88,15 @@ void aq_train_folder_drop(const char *run_dir)
     if (strncmp(run_dir, runs, strlen(runs)) == 0 && run_dir[strlen(runs)] == '/') {
         (void)rmdir(runs); /* unless others are in it */
     }
+}
+
+int aq_train_write_config(const aq_run_config *config, const char *path, aq_error *error)
+{
+    aq_buffer yaml;
+    aq_buffer_init(&yaml, CONFIG_BYTES_MAX);
+    int rc = aq_settings_print_yaml(aq_run_config_table(), config, &yaml);
+    rc = rc != 0 ? aq_fail(error, rc, "the configuration could not be printed")
+                 : aq_file_write_atomic(path, yaml.data, yaml.size, error);
+    aq_buffer_fini(&yaml);
+    return rc;
 }

@@ -22,4 +22,8 @@ void aq_train_folder_drop(const char *run_dir);
  * AQ_E_TOO_BIG. */
 int aq_train_name_folder(const char *parent, const char *task, char *out, size_t size) AQ_MUST_USE;
 
+/* The configuration as a file of settings. */
+int aq_train_write_config(const aq_run_config *config, const char *path,
+                          aq_error *error) AQ_MUST_USE;
+
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "cli/train/checkpoint_folder.h"
 #include "cli/train/own_loop.h"
 #include "cli/train/progress.h"
 #include "cli/train/rank_launch.h"
@@ -22,6 +23,7 @@
 #include "cli/train/run_watch.h"
 #include "cli/train/socket_folder.h"
 #include "cli/train/supervisor.h"
+#include "cli/train/train_folder.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
@@ -31,7 +33,8 @@
 #include "common/sys/file.h"
 #include "common/sys/process.h"
 
-enum { POLL_MS = 25, PATIENCE_MS = 5000, CONFIG_BYTES_MAX = 1 << 20 };
+/* A learner may have a checkpoint of gigabytes to write to a slow disk. */
+enum { POLL_MS = 25, PATIENCE_MS = 5000, LEARNER_PATIENCE_MS = 60000 };
 
 typedef struct train_session {
     const aq_run_config *config;
@@ -68,17 +71,6 @@ static int make_socket_dir(train_session *session, aq_error *error)
     (void)snprintf(session->config_path, sizeof(session->config_path), "%s/config.yaml",
                    session->sockets.path);
     return 0;
-}
-
-int aq_train_write_config(const aq_run_config *config, const char *path, aq_error *error)
-{
-    aq_buffer yaml;
-    aq_buffer_init(&yaml, CONFIG_BYTES_MAX);
-    int rc = aq_settings_print_yaml(aq_run_config_table(), config, &yaml);
-    rc = rc != 0 ? aq_fail(error, rc, "the configuration could not be printed")
-                 : aq_file_write_atomic(path, yaml.data, yaml.size, error);
-    aq_buffer_fini(&yaml);
-    return rc;
 }
 
 /* What `actorq status RUN` finds the run by while it lives. `http` is where its dashboard is; "":
@@ -250,7 +242,7 @@ static void on_stop_timer(uv_timer_t *timer)
     if (aq_supervisor_alive(supervisor, "replay")) {
         return;
     }
-    aq_supervisor_stop(supervisor, "learner", PATIENCE_MS);
+    aq_supervisor_stop(supervisor, "learner", LEARNER_PATIENCE_MS);
     if (aq_supervisor_alive(supervisor, "learner") == 0) {
         uv_stop(&session->loop.uv);
     }
@@ -272,6 +264,9 @@ static void on_signal(void *user, int number)
 {
     train_session *session = user;
     (void)number;
+    if (session->result.interrupted) { /* whoever asks twice does not want to wait */
+        aq_supervisor_kill(session->supervisor);
+    }
     session->result.interrupted = true;
     begin_stopping(session);
 }
@@ -372,6 +367,24 @@ static void on_gave_up(void *user, const aq_child_end *end)
     begin_stopping(session);
 }
 
+/* What a learner that was killed had learned since its newest checkpoint is lost. */
+static void on_killed(void *user, const char *name)
+{
+    const train_session *session = user;
+    uint64_t step;
+    if (strcmp(name, learner_plan.role) != 0) {
+        return;
+    }
+    if (aq_checkpoint_newest_step(session->options->run_dir, &step)) {
+        (void)fprintf(stderr,
+                      "the learner was killed before it had ended; its newest checkpoint is of "
+                      "step %" PRIu64 "\n",
+                      step);
+    } else {
+        (void)fprintf(stderr, "the learner was killed before it had written a checkpoint\n");
+    }
+}
+
 /* ---- the object ----------------------------------------------------------------------------- */
 
 static int create(train_session *session, aq_error *error)
@@ -384,6 +397,7 @@ static int create(train_session *session, aq_error *error)
         .restarting = on_restarting,
         .finished = on_finished,
         .gave_up = on_gave_up,
+        .killed = on_killed,
     };
     if (aq_supervisor_create(&session->loop.uv, &owner, &session->supervisor) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");

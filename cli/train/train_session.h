@@ -43,8 +43,4 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
                          aq_train_result *ret_result, aq_error *error) AQ_MUST_USE;
 void aq_train_result_fini(aq_train_result *result);
 
-/* The configuration as a file of settings. */
-int aq_train_write_config(const aq_run_config *config, const char *path,
-                          aq_error *error) AQ_MUST_USE;
-
 #endif

@@ -93,7 +93,7 @@ static bool is_live_child(const char *pid, int64_t parent)
     return aq_parse_u64(text, &its) == 0 && its == (uint64_t)parent && state != 'Z' && state != 'X';
 }
 
-int aq_process_live_children(int64_t parent)
+int aq_process_signal_children(int64_t parent, int signal_number)
 {
     DIR *processes = access("/proc/self/stat", R_OK) == 0 ? opendir("/proc") : NULL;
     int count = 0;
@@ -102,7 +102,10 @@ int aq_process_live_children(int64_t parent)
     }
     for (const struct dirent *entry; (entry = readdir(processes)) != NULL;) {
         uint64_t pid;
-        count += aq_parse_u64(entry->d_name, &pid) == 0 && is_live_child(entry->d_name, parent);
+        if (aq_parse_u64(entry->d_name, &pid) == 0 && is_live_child(entry->d_name, parent)) {
+            count++;
+            (void)kill((pid_t)pid, signal_number);
+        }
     }
     (void)closedir(processes);
     return count;

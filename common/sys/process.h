@@ -22,8 +22,9 @@ void aq_process_let_writes_fail(void);
  * with: each connection takes one. */
 void aq_process_allow_descriptors(void);
 
-/* How many children process `parent` has that have not ended; -1 where the system doesn't say. */
-int aq_process_live_children(int64_t parent) AQ_MUST_USE;
+/* How many children process `parent` has that have not ended, each of which gets that signal (0:
+ * none); -1 where the system doesn't say. */
+int aq_process_signal_children(int64_t parent, int signal_number) AQ_MUST_USE;
 
 /* The file of another program of ours: beside this one, or in the folder `folder` beside this one's
  * folder (the build tree). AQ_E_NOT_FOUND names both places. */

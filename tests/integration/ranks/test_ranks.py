@@ -177,6 +177,21 @@ class LongTestRanks(RankRun):
     def test_an_mpirun_that_outlives_its_ranks_is_killed(self):
         self.goes_on_without(1, signal.SIGKILL, "event=resumed", freezes=True)
 
+    def test_ranks_have_time_for_their_last_checkpoint(self):
+        """mpirun would give them two seconds."""
+        self.start(*SMALL, "--set", "learner.checkpoint_period_s=3600")
+        self.wait("steps", lambda: (self.metric("learner_steps") or 0) > 100)
+        ranks = self.ranks().values()
+        for pid in ranks:
+            os.kill(pid, signal.SIGSTOP)
+        self.train.send_signal(signal.SIGTERM)
+        time.sleep(7)
+        for pid in ranks:
+            os.kill(pid, signal.SIGCONT)
+        self.result()
+        self.assertNotIn("killed", self.said())
+        self.assertIn("event=checkpoint_written", self.log())
+
     def test_a_rank_with_another_network_is_refused(self):
         """The task's code is each host's own, which may be another."""
         for python in ("python3", "/usr/bin/python3"):

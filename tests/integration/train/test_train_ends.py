@@ -6,6 +6,7 @@ what never began goes.
 
 import glob
 import os
+import re
 import signal
 import sys
 import time
@@ -34,14 +35,17 @@ def children(parent):
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         if parent_of(pid) == parent:
-            with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
-                words = file.read().split("\0")
+            try:
+                with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+                    words = file.read().split("\0")
+            except OSError:  # it has ended since
+                continue
             name = words[words.index("--run") + 1] if words[0] == "actorq" else words[0]
             found[os.path.basename(name)] = int(pid)
     return found
 
 
-class TestTrainEnds(TrainRun):
+class EndlessRun(TrainRun):
     def start(self, *arguments):
         self.begin(ACTORQ, "train", "gym:CartPole-v1", *ENDLESS, *arguments)
 
@@ -51,6 +55,8 @@ class TestTrainEnds(TrainRun):
     def begins(self, run=""):
         self.wait("a checkpoint", lambda: self.checkpoints(run))
 
+
+class TestTrainEnds(EndlessRun):
     def test_seeds_that_left_no_result_keep_what_they_trained(self):
         self.start("--seeds", "2", "--jobs", "2")
         for run in ("seed-1", "seed-2"):
@@ -80,21 +86,37 @@ class TestTrainEnds(TrainRun):
         self.assertRegex(self.said(), r"learner: .*run\.json")
         self.assertTrue(self.checkpoints())
 
-    def test_words_of_an_earlier_life_are_not_this_ones(self):
+
+class TestTrainStops(EndlessRun):
+    def asks(self):
+        """One Ctrl-C, while the learner stands still; its process."""
+        learner = children(self.train.pid)["learner"]
+        os.kill(learner, signal.SIGSTOP)
+        self.train.send_signal(signal.SIGINT)
+        self.wait("the end of the others", lambda: list(children(self.train.pid)) == ["learner"])
+        return learner
+
+    def test_a_learner_has_time_for_its_last_checkpoint(self):
+        self.start("--set", "learner.checkpoint_period_s=3600")
+        self.wait("steps", lambda: (self.metric("learner_steps") or 0) > 100)
+        learner = self.asks()
+        time.sleep(6)
+        os.kill(learner, signal.SIGCONT)
+        self.assertEqual(self.train.wait(PATIENCE_S), 0)
+        self.assertTrue(self.checkpoints())
+        self.assertNotIn("killed", self.said())
+
+    def test_whoever_asks_twice_is_not_kept_waiting(self):
         self.start()
         self.begins()
-        with open(self.run_dir + "/logs/learner.log", "a", encoding="utf-8") as log:
-            log.write("actorq-learner: a word of before\n")
-        killed = None
-        while self.train.poll() is None:
-            learner = children(self.train.pid).get("learner", killed)
-            if learner != killed:
-                os.kill(learner, signal.SIGKILL)
-                killed = learner
-            time.sleep(0.01)
-        self.assertEqual(self.train.wait(PATIENCE_S), 1)
-        self.assertIn("learner keeps dying (killed by signal 9)", self.said())
-        self.assertNotIn("actorq: learner: a word of before", self.said())
+        self.asks()
+        newest = max(self.checkpoints())
+        self.train.send_signal(signal.SIGINT)
+        self.assertEqual(self.train.wait(PATIENCE_S), 0)
+        self.assertEqual(max(self.checkpoints()), newest)
+        step = int(re.search(r"step-(\d+)", newest)[1])
+        self.assertIn(f"killed before it had ended; its newest checkpoint is of step {step}\n",
+                      self.said())
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ typedef struct supervisor_desk {
     uv_loop_t loop;
     uv_timer_t tick;
     uv_timer_t watchdog;
-    bool out_of_patience;
     aq_supervisor *supervisor;
     bool stop_at_death; /* the owner stops all when it is told of one */
     int alone_ms;       /* of children that are started */
@@ -38,11 +37,11 @@ typedef struct supervisor_desk {
     death restarts[EVENTS_MAX];
     size_t restart_count;
     death gave_up;
-    aq_child_end end; /* of it; its texts are in gave_up and gave_up_log */
-    char gave_up_log[512];
+    aq_child_end end; /* of it; `how` is in gave_up */
     unsigned gave_up_count;
     death finished;
     unsigned finished_count;
+    unsigned killed_count;
 } supervisor_desk;
 
 static void note(supervisor_desk *desk, const char *name, const char *how, int delay_ms, death *out)
@@ -73,9 +72,14 @@ static void on_gave_up(void *user, const aq_child_end *end)
 {
     supervisor_desk *desk = user;
     desk->end = *end;
-    snprintf(desk->gave_up_log, sizeof(desk->gave_up_log), "%s", end->log_path);
     note(desk, end->name, end->how, 0, &desk->gave_up);
     desk->gave_up_count++;
+}
+
+static void on_killed(void *user, const char *name)
+{
+    (void)name;
+    ((supervisor_desk *)user)->killed_count++;
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -85,21 +89,23 @@ static void on_tick(uv_timer_t *timer)
 
 static void on_watchdog(uv_timer_t *timer)
 {
-    supervisor_desk *desk = timer->data;
-    desk->out_of_patience = true;
+    (void)timer;
+    fail_msg("waited for %d ms", PATIENCE_MS);
 }
 
 static supervisor_desk *open_supervisor_desk(void)
 {
     supervisor_desk *desk = aq_alloc(1, sizeof(*desk));
-    aq_supervisor_owner owner = {
-        .user = desk, .restarting = on_restarting, .finished = on_finished, .gave_up = on_gave_up};
+    aq_supervisor_owner owner = {.user = desk,
+                                 .restarting = on_restarting,
+                                 .finished = on_finished,
+                                 .gave_up = on_gave_up,
+                                 .killed = on_killed};
     assert_non_null(desk);
     assert_int_equal(cli_fixture_setup(&desk->folder), 0);
     assert_int_equal(uv_loop_init(&desk->loop), 0);
     uv_timer_init(&desk->loop, &desk->tick);
     uv_timer_init(&desk->loop, &desk->watchdog);
-    desk->watchdog.data = desk;
     uv_timer_start(&desk->tick, on_tick, 0, 2);
     uv_timer_start(&desk->watchdog, on_watchdog, PATIENCE_MS, 0);
     assert_int_equal(aq_supervisor_create(&desk->loop, &owner, &desk->supervisor), 0);
@@ -108,10 +114,9 @@ static supervisor_desk *open_supervisor_desk(void)
 
 static void run_until_gone(supervisor_desk *desk)
 {
-    while (aq_supervisor_alive(desk->supervisor, "") > 0 && !desk->out_of_patience) {
+    while (aq_supervisor_alive(desk->supervisor, "") > 0) {
         uv_run(&desk->loop, UV_RUN_ONCE);
     }
-    assert_false(desk->out_of_patience);
 }
 
 /* Nothing is left behind: the loop ends and closes. */
@@ -164,10 +169,9 @@ static void start(supervisor_desk *desk, const char *name, const char *script)
 
 static void run_until_logged(supervisor_desk *desk, const char *name, const char *word)
 {
-    while (!strstr(log_of(desk, name), word) && !desk->out_of_patience) {
+    while (!strstr(log_of(desk, name), word)) {
         uv_run(&desk->loop, UV_RUN_ONCE);
     }
-    assert_false(desk->out_of_patience);
 }
 
 static void run_for(supervisor_desk *desk, uint64_t ms)
@@ -189,6 +193,34 @@ TEST_OF_SUPERVISOR_DESK(a_launcher_that_outlives_what_it_launched_is_killed)
     assert_string_equal(desk->restarts[0].how, "killed by signal 9");
     run_for(desk, 300);
     assert_int_equal(desk->restart_count, 1);
+}
+
+/* It does not hear of it itself: mpirun would take its time, and end them. */
+TEST_OF_SUPERVISOR_DESK(what_a_launcher_launched_is_asked_to_end)
+{
+    desk->alone_ms = 60000;
+    start(desk, "mpirun",
+          "trap 'echo launcher' TERM; sh -c 'trap \"echo rank; exit\" TERM; echo ready; "
+          "while :; do sleep 0.01; done'; echo bye");
+    run_until_logged(desk, "mpirun", "ready");
+    aq_supervisor_stop(desk->supervisor, "", 60000);
+    run_until_gone(desk);
+    assert_string_equal(log_of(desk, "mpirun"), "ready\nrank\nbye\n");
+}
+
+TEST_OF_SUPERVISOR_DESK(a_launcher_is_killed_with_what_it_launched)
+{
+    char rank[64] = "/proc/", program[64];
+    desk->alone_ms = 250;
+    start(desk, "ant", "sh -c 'trap \"\" TERM; echo $$/exe; exec sleep 60'; echo bye");
+    run_until_logged(desk, "ant", "\n");
+    (void)strncat(rank, log_of(desk, "ant"), strcspn(log_of(desk, "ant"), "\n"));
+    aq_supervisor_stop(desk->supervisor, "", 100);
+    run_until_gone(desk);
+    assert_int_equal(desk->killed_count, 1);
+    while (readlink(rank, program, sizeof(program)) > 0) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
 }
 
 /* ---- starting ------------------------------------------------------------------------------ */
@@ -346,7 +378,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_keeps_dying_is_given_up_after_growing_pause
     assert_string_equal(desk->gave_up.name, "ant");
     assert_string_equal(desk->gave_up.how, "exit status 3");
     assert_false(desk->end.has_refused || desk->end.is_first);
-    assert_string_equal(desk->gave_up_log, cli_path(&desk->folder, "ant.log"));
+    assert_string_equal(desk->end.log_path, cli_path(&desk->folder, "ant.log"));
     assert_string_equal(log_of(desk, "ant"), "run\nrun\nrun\nrun\nrun\n");
     assert_int_equal(aq_supervisor_restarts(desk->supervisor), 4);
     for (int i = 0; i < 4; i++) {
@@ -382,6 +414,7 @@ TEST_OF_SUPERVISOR_DESK(a_stopped_child_gets_sigterm_and_is_not_started_again)
     run_until_gone(desk);
     run_for(desk, 150);
     assert_string_equal(log_of(desk, "ant"), "ready\nbye\n");
+    assert_int_equal(desk->killed_count, 0);
     assert_int_equal(desk->restart_count + desk->gave_up_count + desk->finished_count, 0);
 }
 
@@ -390,14 +423,13 @@ TEST_OF_SUPERVISOR_DESK(a_stubborn_child_is_killed_when_patience_ends)
     start(desk, "ant", "trap '' TERM; echo ready; exec sleep 60");
     run_until_logged(desk, "ant", "ready");
     uint64_t from_ms = uv_hrtime() / 1000000;
-    while (aq_supervisor_alive(desk->supervisor, "") > 0 && !desk->out_of_patience) {
+    while (aq_supervisor_alive(desk->supervisor, "") > 0) {
         aq_supervisor_stop(desk->supervisor, "", 200); /* again and again does not prolong it */
         uv_run(&desk->loop, UV_RUN_ONCE);
     }
-    uint64_t took_ms = uv_hrtime() / 1000000 - from_ms;
-    assert_false(desk->out_of_patience);
-    assert_true(took_ms + 2 >= 200);
+    assert_true(uv_hrtime() / 1000000 - from_ms + 2 >= 200);
     assert_int_equal(desk->restart_count + desk->gave_up_count, 0);
+    assert_int_equal(desk->killed_count, 1);
 }
 
 TEST_OF_SUPERVISOR_DESK(a_child_that_waits_to_be_started_again_is_not)
@@ -434,7 +466,7 @@ TEST_OF_SUPERVISOR_DESK(a_prefix_chooses_who_is_stopped)
     assert_int_equal(aq_supervisor_alive(desk->supervisor, "act"), 3);
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 4);
     aq_supervisor_stop(desk->supervisor, "actor", 60000);
-    while (aq_supervisor_alive(desk->supervisor, "actor") > 0 && !desk->out_of_patience) {
+    while (aq_supervisor_alive(desk->supervisor, "actor") > 0) {
         uv_run(&desk->loop, UV_RUN_ONCE);
     }
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 2);
