@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/fnv1a.h"
+#include "common/config/pacing.h"
 
 int aq_agent_check_model(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                          aq_error *error)
@@ -25,6 +26,11 @@ int aq_agent_check_model(const aq_algorithm_class *class, const aq_algorithm_set
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "ranks that share networks (learner.model_ranks) have one thread each: "
                        "learner.threads has to be 1");
+    }
+    if (aq_pacing_versions_max(config) > 0) { /* those that draw no rows have none that are fresh */
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.lag_max is not for networks that ranks share "
+                       "(learner.model_ranks): learner.lag_max=none works");
     }
     if (config->learner.qat_bits > 0) {
         return aq_fail(error, AQ_E_UNSUPPORTED,

@@ -331,6 +331,12 @@ static void want_levels(aq_run_config *config)
     config->learner.qat_bits = 8;
 }
 
+static void want_pacing(aq_run_config *config)
+{
+    config->replay.selector = AQ_SELECTOR_QUEUE;
+    (void)snprintf(config->learner.lag_max, sizeof(config->learner.lag_max), "2");
+}
+
 static void want_int8(aq_run_config *config)
 {
     config->learner.gradient_format = AQ_GRADIENT_INT8;
@@ -360,6 +366,7 @@ TEST(what_ranks_cannot_share_is_refused_in_words)
         const char *words;
     } rows[] = {
         {2, 0, want_threads, "have one thread each: learner.threads has to be 1"},
+        {0, 0, want_pacing, "learner.lag_max is not for networks that ranks share"},
         {0, 0, want_levels, "learner.qat_bits is not for networks that ranks share"},
         {0, 2, want_int8, "learner.gradient_format int8 is not for networks that ranks share"},
         {0, 2, want_three, "learner.model_ranks is 3, and the learner has 4 rank(s)"},
