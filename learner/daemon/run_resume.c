@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "common/config/gradient_rows.h"
+#include "common/settings/settings.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 
@@ -46,6 +48,38 @@ static int check_same_run(const aq_resume_into *into, const aq_checkpoint *check
                        "the checkpoint is of the network %s, the configuration makes %s",
                        aq_net_spec_text(&checkpoint->spec, theirs, sizeof(theirs)),
                        aq_net_spec_text(spec, ours, sizeof(ours)));
+    }
+    return 0;
+}
+
+/* What a row of experience is: stores hold those of before, and count the run's steps by them. Of
+ * settings that cannot be read here they say so themselves. */
+static int check_same_rows(const aq_run_config *ours, const aq_checkpoint *checkpoint,
+                           aq_error *error)
+{
+    static const char *const of_rows[] = {"actor.gradients", "learner.gradient_format"};
+    const size_t size = strlen(checkpoint->config);
+    aq_run_config theirs;
+    aq_settings_init(aq_run_config_table(), &theirs);
+    if (size == 0 || aq_settings_read_yaml(aq_run_config_table(), "config", checkpoint->config,
+                                           size, &theirs, NULL) != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < (ours->actor.gradients ? 2 : 1); i++) {
+        char number[AQ_SETTING_NUMBER_SIZE];
+        const aq_setting *row = aq_settings_find(aq_run_config_table(), of_rows[i]);
+        if (!aq_setting_is_same(row, &theirs, ours)) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "%s is %s in this run, and cannot be changed when it is resumed",
+                           row->key, aq_setting_text(row, &theirs, number));
+        }
+    }
+    if (aq_gradient_steps_of_row(&theirs) != aq_gradient_steps_of_row(ours)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "gradients of this run are of %" PRIu64 " steps, not of %" PRIu64
+                       ": what makes that number cannot be changed when it is resumed "
+                       "(learner.batch_size; with sequences learner.group_steps; actor.envs)",
+                       aq_gradient_steps_of_row(&theirs), aq_gradient_steps_of_row(ours));
     }
     return 0;
 }
@@ -126,6 +160,9 @@ static int resume_from(const aq_resume_into *into, const aq_checkpoint *checkpoi
                        aq_resumed *ret_resumed, aq_error *error)
 {
     int rc = check_same_run(into, checkpoint, error);
+    if (rc == 0) {
+        rc = check_same_rows(&into->plan->config, checkpoint, error);
+    }
     if (rc == 0) {
         rc = aq_agent_restore(into->agent, &checkpoint->arrays, error);
     }

@@ -32,8 +32,9 @@ typedef struct aq_resumed {
 } aq_resumed;
 
 /* Zeroes, and a word in the log, when there is no checkpoint yet. AQ_E_INVALID when it is of
- * another run, task, algorithm or network than the plan's; AQ_E_CORRUPT when there are some and
- * none can be read. policy.aq is then the best that the checkpoint has, if it can be written. */
+ * another run, task, algorithm or network than the plan's, or its gradients are others;
+ * AQ_E_CORRUPT when there are some and none can be read. policy.aq is then the best that the
+ * checkpoint has, if it can be written. */
 int aq_run_resume(const aq_resume_into *into, aq_checkpoint_store *store, aq_resumed *ret_resumed,
                   aq_error *error) AQ_MUST_USE;
 

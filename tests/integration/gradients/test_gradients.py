@@ -97,6 +97,18 @@ class TestGradients(TrainRun):
         self.assertNotEqual(said.returncode, 0)
         return said.stderr.decode()
 
+    def test_what_would_be_another_row_is_refused_when_it_is_resumed(self):
+        self.start("--set", "learner.algorithm=a2c")
+        self.goes_on()
+        self.end()
+        with open(self.run_dir + "/config.yaml", encoding="utf-8") as file:
+            before = file.read()
+        for setting, words in (("learner.gradient_format=int8", "learner.gradient_format is fp32"),
+                               ("learner.group_steps=512", "are of 256 steps, not of 512")):
+            self.assertIn(words, self.refused("--resume", "--set", setting))
+        with open(self.run_dir + "/config.yaml", encoding="utf-8") as file:
+            self.assertEqual(file.read(), before)
+
     def test_an_algorithm_of_many_steps_an_update_is_refused(self):
         self.assertIn("actors compute no gradients of ppo",
                       self.refused("gym:CartPole-v1", "--gradients", "--set",

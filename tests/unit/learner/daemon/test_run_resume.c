@@ -21,11 +21,13 @@ typedef struct resume_desk {
     aq_best_policy best;
     aq_checkpoint_store *store;
     learner_kit kit;
+    const char *config; /* of checkpoints */
 } resume_desk;
 
 static void resume_desk_setup(resume_desk *desk)
 {
     aq_run_config config = config_defaults();
+    desk->config = "";
     run_dir_setup(&desk->dir);
     learner_kit_init(&desk->kit, 1);
     must(aq_run_plan_make(&config, &desk->plan, NULL));
@@ -68,7 +70,7 @@ static void write_checkpoint(resume_desk *desk, aq_snapshot *best)
         .policy_version = best->version,
         .best_policy = best,
         .best_return = 10.0,
-        .config = "",
+        .config = desk->config,
     };
     const char *path;
     (void)snprintf(checkpoint.task, sizeof(checkpoint.task), "%s", desk->plan.settings.task);
@@ -139,4 +141,31 @@ TEST_IN(resume_desk, desk, checkpoints_that_cannot_be_read_are_no_fresh_start)
     assert_refused(resume(desk, &refusal), AQ_E_CORRUPT, "none of its 1 checkpoints");
     assert_int_equal(unlink(run_dir_checkpoint_path(&desk->dir, 5)), 0);
     assert_succeeds(resume(desk, &refusal));
+}
+
+TEST_IN(resume_desk, desk, another_kind_of_row_is_refused_by_name)
+{
+    static const struct {
+        const char *theirs, *words; /* NULL: none, it is the same */
+    } rows[] = {
+        {"actor: {gradients: false}", "actor.gradients is false in this run"},
+        {"actor: {gradients: true}\nlearner: {gradient_format: bf16, batch_size: 64}",
+         "learner.gradient_format is bf16 in this run"},
+        {"actor: {gradients: true}\nlearner: {batch_size: 32}",
+         "gradients of this run are of 32 steps, not of 64"},
+        {"actor: {gradients: true}\nlearner: {batch_size: 64}", NULL},
+        {"nobody: knows", NULL},
+    };
+    desk->plan.config.actor.gradients = true;
+    desk->plan.config.learner.batch_size = 64;
+    EACH_ROW(i, rows) {
+        desk->config = rows[i].theirs;
+        die_between(desk);
+        if (rows[i].words != NULL) {
+            assert_refused(resume(desk, &refusal), AQ_E_INVALID, rows[i].words);
+            assert_int_equal(version_in(desk, "policy.aq"), 2); /* as it was */
+        } else {
+            assert_succeeds(resume(desk, &refusal));
+        }
+    }
 }
