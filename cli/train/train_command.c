@@ -420,10 +420,11 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
     }
     aq_run_config last;
     read_last_settings(config, arguments->options.run_dir, &last);
-    rc = aq_train_report_make(&last, arguments->options.run_dir, &result, &report, error);
-    if (rc == 0 && arguments->json) {
+    const int unjudged =
+        aq_train_report_make(&last, arguments->options.run_dir, &result, &report, error);
+    if (arguments->json) {
         rc = aq_print_json(aq_train_report_json(&report), arguments->json, error);
-    } else if (rc == 0) {
+    } else {
         aq_train_report_print(&report);
         if (isatty(STDOUT_FILENO)) {
             aq_return_picture_print(stdout, report.run_dir, aq_progress_columns(STDOUT_FILENO));
@@ -434,6 +435,8 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
         rc = say_diverged(arguments->options.run_dir, error);
     } else if (rc == 0 && report.trouble[0] != '\0') {
         rc = aq_fail(error, AQ_E_IO, "the run ended in trouble: %s", report.trouble);
+    } else if (rc == 0) {
+        rc = unjudged; /* `error` has it */
     }
     aq_train_result_fini(&result);
     return rc;

@@ -178,10 +178,8 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
     int unknown = aq_run_energy_read(run_dir, &report.energy, &no_energy);
     (void)unknown;
     int rc = judge(&report, error);
-    if (rc == 0) {
-        *ret_report = report;
-    }
-    return rc;
+    *ret_report = report;
+    return rc != 0 ? aq_fail_context(error, rc, "the policy was not evaluated at the end") : 0;
 }
 
 static json_t *whole(uint64_t value)

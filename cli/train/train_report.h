@@ -37,9 +37,9 @@ typedef struct aq_train_report {
     bool interrupted;
     const char *trouble; /* that it was in when it ended, or "" */
     double threshold;    /* NaN: there is none */
-    uint32_t episodes;   /* 0: there is no policy to evaluate */
+    uint32_t episodes;   /* 0: no policy was evaluated */
     uint64_t policy_version;
-    double return_mean, return_std; /* NaN without a policy */
+    double return_mean, return_std; /* NaN without episodes */
     aq_best_figure best;            /* while it trained */
     uint32_t cut_off;               /* of the episodes; see rollout/trial.h */
     double fp32_mean, fp32_std; /* of the same version over the same episodes; NaN: not played */
@@ -50,7 +50,8 @@ typedef struct aq_train_report {
     aq_run_energy energy;       /* its source is "" when nothing is known */
 } aq_train_report;
 
-/* Valid while config, run_dir and result are. */
+/* Valid while config, run_dir and result are. Where the policy cannot be evaluated it fails, and
+ * the report is made all the same, without what that would have shown. */
 int aq_train_report_make(const aq_run_config *config, const char *run_dir,
                          const aq_train_result *result, aq_train_report *ret_report,
                          aq_error *error) AQ_MUST_USE;

@@ -159,16 +159,22 @@ TEST_IN_FOLDER(the_same_version_is_played_in_fp32_over_the_same_episodes)
     json_decref(apart);
 }
 
-TEST_IN_FOLDER(a_policy_that_is_damaged_is_named)
+TEST_IN_FOLDER(a_policy_that_is_damaged_is_named_and_the_rest_is_told)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 1};
-    aq_train_report report = {.episodes = 4711};
+    aq_train_report report;
+    cli_write_text(cli_path(state, "metrics.jsonl"),
+                   "{\"event\": \"end\", \"state\": \"budget\", \"env_steps\": 70001}\n");
     write_policy(state, 7);
     cli_damage(cli_path(state, "policy.aq"), -10);
     assert_refused(aq_train_report_make(&config, *state, &result, &report, &refusal), AQ_E_CORRUPT,
                    cli_path(state, "policy.aq"));
-    assert_int_equal(report.episodes, 4711);
+    assert_says(refusal.text, "the policy was not evaluated at the end");
+    assert_int_equal(report.state, AQ_RUN_BUDGET);
+    assert_int_equal(report.env_steps, 70001);
+    assert_int_equal(report.episodes, 0);
+    assert_true(isnan(report.return_mean));
 }
 
 /* ---- saying it ----------------------------------------------------------------------------- */
