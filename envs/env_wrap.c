@@ -108,12 +108,19 @@ static void hide(const wrap_params *p, uint8_t *frame)
     }
 }
 
+/* After a failure: what is in the newest frame need not be of its space. */
+static void forget(const wrap_params *p, void *state)
+{
+    memset(newest_frame(p, state), 0, p->stack.frame_bytes);
+}
+
 static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
 {
     const wrap_params *p = params;
     uint8_t *newest = newest_frame(p, state);
     *(wrap_state *)state = (wrap_state){0};
     if (!p->inner->reset(p->inner_params, part(state, p->inner_at), rng, newest)) {
+        forget(p, state);
         return false;
     }
     hide(p, newest);
@@ -176,6 +183,11 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
         if (++s->inner_steps == p->inner_limit) {
             break; /* whoever counts the outer steps truncates */
         }
+    }
+    if (ended == AQ_STEP_FAILED) {
+        forget(p, state);
+        *reward = 0.0f;
+        return ended;
     }
     hide(p, newest_frame(p, state));
     *reward = shape_reward(&p->options, sum);

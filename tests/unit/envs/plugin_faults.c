@@ -40,6 +40,13 @@ static void several_spaces(const void *params, actorq_space *observation, actorq
     actorq_space_several(action, 2, counts);
 }
 
+static void counted_spaces(const void *params, actorq_space *observation, actorq_space *action)
+{
+    (void)params;
+    actorq_space_choices(observation, 4);
+    actorq_space_choices(action, 3);
+}
+
 static void observe(const void *params, const void *from, void *observation)
 {
     const state *s = from;
@@ -142,6 +149,31 @@ static enum actorq_end reset_ended(const void *params, void *into, actorq_rng *r
     return ACTORQ_TERMINATED;
 }
 
+/* A state that can be counted, until it is outside of its space. */
+static void observe_counted(const void *params, const void *from, void *observation)
+{
+    (void)params;
+    *(int32_t *)observation = ((const state *)from)->steps;
+}
+
+static enum actorq_end reset_counted(const void *params, void *into, actorq_rng *rng,
+                                     void *observation)
+{
+    float row[2];
+    (void)reset(params, into, rng, row);
+    observe_counted(params, into, observation);
+    return ACTORQ_GOES_ON;
+}
+
+static enum actorq_end step_counted(const void *params, void *into, actorq_rng *rng,
+                                    const void *action, void *observation, float *reward)
+{
+    float row[2];
+    (void)step(params, into, rng, action, row, reward);
+    observe_counted(params, into, observation);
+    return ACTORQ_GOES_ON;
+}
+
 static int open_refusing(void *params, const actorq_options *options, char *problem,
                          size_t problem_bytes)
 {
@@ -184,6 +216,14 @@ static const actorq_env envs[] = {
     ENV("half-row", step_half_row),
     ENV("no-reward", step_no_reward),
     ENV("memory", step_memory),
+    {.name = "counted",
+     .summary = "A test.",
+     .reward_threshold = NAN,
+     .state_bytes = sizeof(state),
+     .spaces = counted_spaces,
+     .reset = reset_counted,
+     .step = step_counted,
+     .observe = observe_counted},
     {.name = "ended",
      .summary = "A test.",
      .reward_threshold = NAN,

@@ -221,6 +221,26 @@ TEST(memory_outside_of_the_state_is_seen)
     assert_step_fails("other-row", true, "another observation than its `observe`");
 }
 
+/* Shown as one of four, the fifth state has no place; what is drawn of it then is the first. */
+TEST(a_state_outside_of_its_space_fails_the_step_however_it_is_shown)
+{
+    static const float first[] = {1, 0, 0, 0};
+    const int32_t action = 1;
+    env_lane lane;
+    aq_env *env = env_lane_open("so:./plugin_good.so:counted?one_hot=yes");
+    env_lane_init(&lane, env, 9);
+    for (int i = 1; i <= 4; i++) {
+        assert_int_equal(
+            env->class->step(env->params, lane.state, &lane.rng, &action, lane.obs, &lane.reward),
+            i < 4 ? AQ_STEP_GOES_ON : AQ_STEP_FAILED);
+    }
+    assert_says(env->class->failure(env->params, lane.state), "shows observation 4, not 0 to 3");
+    assert_true(lane.reward == 0.0f);
+    env->class->observe(env->params, lane.state, lane.obs);
+    assert_memory_equal(lane.obs, first, sizeof(first));
+    env_lane_fini(&lane);
+}
+
 TEST(an_episode_that_ends_as_it_begins_is_no_episode)
 {
     uint8_t lane[256] __attribute__((aligned(16))) = {0};
