@@ -46,6 +46,7 @@ aq_evaluation aq_evaluation_of(const aq_trial *trial, const aq_snapshot *policy,
         .return_min = result.return_min,
         .return_max = result.return_max,
         .cut_off = result.cut_off,
+        .drawn_anew = result.drawn_anew,
         .confirmed = confirmed,
     };
 }

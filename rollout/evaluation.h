@@ -32,9 +32,10 @@ typedef struct aq_evaluation {
     double return_mean;
     double return_std; /* of the sample (n - 1); 0 for one episode */
     double return_min, return_max;
-    uint32_t cut_off; /* of the episodes, at AQ_TRIAL_EPISODE_STEPS_MAX */
-    bool confirmed;   /* over all episodes, after a screening that passed */
-    bool ranks_only;  /* over fresh episodes, to rank the version; it may be played so again */
+    uint32_t cut_off;    /* of the episodes, at AQ_TRIAL_EPISODE_STEPS_MAX */
+    uint32_t drawn_anew; /* of the episodes: see aq_trial_result */
+    bool confirmed;      /* over all episodes, after a screening that passed */
+    bool ranks_only;     /* over fresh episodes, to rank the version; it may be played so again */
     aq_evaluation_gap gap;
 } aq_evaluation;
 

@@ -5,6 +5,7 @@
 #include "rollout/trial.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
@@ -14,13 +15,20 @@
 #include "rollout/act.h"
 #include "rollout/vec_env.h"
 
-/* What is given up: so many failures without an episode played to its end, or so long without a
- * step. */
-enum { FAILURES_MAX = 100 };
+/* What is given up: an episode that fails so often, or so long without a step. */
+enum { FAILURES_MAX = 8 };
 #define STANDSTILL_NS (60 * AQ_NS_PER_S)
 
-/* Episodes have the streams from 0 on. */
+/* Episodes have the streams from 0 on, and those in their places the ones so far behind. */
+#define ANEW_STREAMS  (UINT64_C(1) << 32)
 #define RANDOM_STREAM UINT64_C(0x72616e646f6d) /* "random" */
+
+typedef struct trial_lane {
+    uint32_t episode;  /* which it plays */
+    uint32_t failures; /* of the episode, in a step */
+    bool has_begun;
+    bool is_anew;
+} trial_lane;
 
 struct aq_trial {
     aq_vec_env *vec;
@@ -32,14 +40,15 @@ struct aq_trial {
     uint32_t episodes; /* of this trial */
     uint32_t begun;
     uint32_t finished;
-    uint32_t cut_off;     /* of them */
-    bool has_cap;         /* AQ_TRIAL_EPISODE_STEPS_MAX, for the task has no limit */
-    uint32_t *episode_of; /* (lanes): which episode it plays */
-    double *returns;      /* (episodes) */
+    uint32_t cut_off;    /* of them */
+    uint32_t drawn_anew; /* of them */
+    bool has_cap;        /* AQ_TRIAL_EPISODE_STEPS_MAX, for the task has no limit */
+    bool fails_often;    /* an episode that plays */
+    trial_lane *lanes;
+    double *returns; /* (episodes) */
     aq_act *act;
-    void *actions;             /* (lanes) rows */
-    uint64_t failures_allowed; /* of the environments, until another episode ends */
-    int64_t stepped_ns;        /* when a transition was last made; INT64_MIN: not yet looked */
+    void *actions;      /* (lanes) rows */
+    int64_t stepped_ns; /* when a transition was last made; INT64_MIN: not yet looked */
 };
 
 int aq_trial_create(const aq_env_task *task, uint32_t episodes_max, uint32_t lanes_max,
@@ -52,11 +61,11 @@ int aq_trial_create(const aq_env_task *task, uint32_t episodes_max, uint32_t lan
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u episodes", episodes_max);
     }
     trial->episodes_max = episodes_max;
-    trial->episode_of = aq_alloc(lanes, sizeof(*trial->episode_of));
+    trial->lanes = aq_alloc(lanes, sizeof(*trial->lanes));
     trial->returns = aq_alloc(episodes_max, sizeof(*trial->returns));
     trial->actions = aq_alloc(lanes, task->action_bytes);
     int rc = 0;
-    if (trial->episode_of == NULL || trial->returns == NULL || trial->actions == NULL ||
+    if (trial->lanes == NULL || trial->returns == NULL || trial->actions == NULL ||
         aq_act_create(&task->env->schema, lanes, &trial->act) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "no memory for %u episodes", episodes_max);
     }
@@ -82,7 +91,7 @@ void aq_trial_destroy(aq_trial *trial)
     aq_act_destroy(trial->act);
     aq_free(trial->actions);
     aq_free(trial->returns);
-    aq_free(trial->episode_of);
+    aq_free(trial->lanes);
     aq_free(trial);
 }
 
@@ -97,6 +106,55 @@ void aq_trial_take_script(aq_trial *trial)
     trial->has_script = true;
 }
 
+/* ---- which episode a lane plays ------------------------------------------------------------- */
+
+/* An episode that failed once is played again, as a worker that died may have been why; from then
+ * on another is drawn. */
+static uint64_t stream_of(const trial_lane *lane)
+{
+    return lane->episode + (lane->failures > 1 ? (lane->failures - 1) * ANEW_STREAMS : 0);
+}
+
+/* Whether the lane has drawn nothing yet from its stream. */
+static bool is_fresh(const aq_trial *trial, uint32_t lane)
+{
+    aq_rng fresh;
+    aq_rng_init(&fresh, trial->seed, stream_of(&trial->lanes[lane]));
+    return memcmp(&fresh, &trial->vec->rngs[lane], sizeof(fresh)) == 0;
+}
+
+/* After a start that was tried: where it failed, the next one goes on from what it has drawn. */
+static void note_start(aq_trial *trial, uint32_t lane)
+{
+    trial_lane *own = &trial->lanes[lane];
+    own->has_begun = !trial->vec->waits[lane];
+    own->is_anew |= own->failures > 1 || (!own->has_begun && !is_fresh(trial, lane));
+    if (own->has_begun) {
+        aq_act_begin(trial->act, lane);
+    }
+}
+
+static void begin_episode(aq_trial *trial, uint32_t lane, uint32_t episode)
+{
+    trial->lanes[lane] = (trial_lane){.episode = episode};
+    aq_vec_env_restart(trial->vec, lane, trial->seed, episode);
+    note_start(trial, lane);
+}
+
+/* A step failed. */
+static void begin_again(aq_trial *trial, uint32_t lane, int64_t now_ns)
+{
+    trial_lane *own = &trial->lanes[lane];
+    own->failures++;
+    if (own->failures == 1) {
+        aq_vec_env_restart(trial->vec, lane, trial->seed, stream_of(own));
+    } else {
+        aq_vec_env_retry(trial->vec, lane, trial->seed, stream_of(own), own->failures, now_ns);
+    }
+    trial->fails_often |= own->failures >= FAILURES_MAX;
+    note_start(trial, lane);
+}
+
 void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
 {
     AQ_ASSERT(episodes >= 1);
@@ -108,13 +166,14 @@ void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
     trial->episodes = episodes;
     trial->finished = 0;
     trial->cut_off = 0;
+    trial->drawn_anew = 0;
+    trial->fails_often = false;
     trial->begun = playing;
-    aq_vec_env_start(trial->vec, playing, seed);
-    trial->failures_allowed = trial->vec->failures + FAILURES_MAX;
     trial->stepped_ns = INT64_MIN;
+    aq_vec_env_start(trial->vec, playing, seed);
     for (uint32_t lane = 0; lane < playing; lane++) {
-        trial->episode_of[lane] = lane;
-        aq_act_begin(trial->act, lane);
+        trial->lanes[lane] = (trial_lane){.episode = lane};
+        note_start(trial, lane);
     }
 }
 
@@ -122,26 +181,24 @@ void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
  * one stands in its place. */
 static bool finish_episode(aq_trial *trial, uint32_t lane)
 {
-    trial->returns[trial->episode_of[lane]] = trial->vec->episode_return[lane];
+    const trial_lane *own = &trial->lanes[lane];
+    trial->returns[own->episode] = trial->vec->episode_return[lane];
     trial->finished++;
     trial->cut_off += trial->has_cap && (trial->vec->events[lane] & AQ_LANE_TRUNCATED) != 0 &&
                       trial->vec->episode_steps[lane] == AQ_TRIAL_EPISODE_STEPS_MAX;
-    trial->failures_allowed = trial->vec->failures + FAILURES_MAX;
+    trial->drawn_anew += own->is_anew;
     if (trial->begun < trial->episodes) {
-        uint32_t episode = trial->begun++;
-        trial->episode_of[lane] = episode;
-        aq_vec_env_restart(trial->vec, lane, trial->seed, episode);
-        aq_act_begin(trial->act, lane);
+        begin_episode(trial, lane, trial->begun++);
         return true;
     }
     aq_vec_env_drop(trial->vec, lane);
-    trial->episode_of[lane] = trial->episode_of[trial->vec->lanes];
+    trial->lanes[lane] = trial->lanes[trial->vec->lanes];
     aq_act_move(trial->act, trial->vec->lanes, lane);
     return false;
 }
 
 /* What the step did in each lane. */
-static void settle(aq_trial *trial)
+static void settle(aq_trial *trial, int64_t now_ns)
 {
     aq_vec_env *vec = trial->vec;
     for (uint32_t lane = 0; lane < vec->lanes;) {
@@ -149,11 +206,10 @@ static void settle(aq_trial *trial)
             lane += finish_episode(trial, lane);
             continue;
         }
-        if ((vec->events[lane] & AQ_LANE_FAILED) != 0 && !vec->waits[lane]) {
-            aq_vec_env_restart(vec, lane, trial->seed, trial->episode_of[lane]);
-        }
-        if ((vec->events[lane] & AQ_LANE_BEGAN) != 0) {
-            aq_act_begin(trial->act, lane);
+        if (trial->lanes[lane].has_begun && (vec->events[lane] & AQ_LANE_FAILED) != 0) {
+            begin_again(trial, lane, now_ns);
+        } else if (!trial->lanes[lane].has_begun && vec->events[lane] != 0) {
+            note_start(trial, lane);
         }
         lane++;
     }
@@ -161,7 +217,7 @@ static void settle(aq_trial *trial)
 
 static bool is_hopeless(const aq_trial *trial, int64_t now_ns)
 {
-    return trial->vec->failures > trial->failures_allowed ||
+    return trial->fails_often ||
            (now_ns > trial->stepped_ns && now_ns - trial->stepped_ns > STANDSTILL_NS);
 }
 
@@ -199,7 +255,7 @@ enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t no
     if (made > 0 || trial->stepped_ns == INT64_MIN) {
         trial->stepped_ns = now_ns;
     }
-    settle(trial);
+    settle(trial, now_ns);
     if (trial->finished == trial->episodes) {
         return AQ_TRIAL_DONE;
     }
@@ -242,6 +298,7 @@ aq_trial_result aq_trial_result_of(const aq_trial *trial)
         .return_min = trial->returns[0],
         .return_max = trial->returns[0],
         .cut_off = trial->cut_off,
+        .drawn_anew = trial->drawn_anew,
     };
     double sum = 0.0;
     for (uint32_t i = 0; i < n; i++) {

@@ -25,7 +25,8 @@ typedef struct aq_trial_result {
     double return_mean;
     double return_std; /* of the sample (n - 1); 0 for one episode */
     double return_min, return_max;
-    uint32_t cut_off; /* of the episodes, at AQ_TRIAL_EPISODE_STEPS_MAX */
+    uint32_t cut_off;    /* of the episodes, at AQ_TRIAL_EPISODE_STEPS_MAX */
+    uint32_t drawn_anew; /* of them: their own failed, and others stand in their places */
 } aq_trial_result;
 
 /* For up to episodes_max episodes (at least 1) in up to lanes_max environments at once. As
@@ -51,7 +52,8 @@ enum aq_trial_state {
 
 /* Steps every environment once under the engine, the same one from start to end, or where it is
  * NULL with random actions, which the task's space must have bounds for, or the script's. An
- * episode that fails is played again. */
+ * episode that fails is played again; from its second failure on another one is in its place, as
+ * the numbers that it is drawn from may be why. */
 enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t now_ns);
 
 /* When a step can do something: in the past, unless all environments wait to be tried again. */

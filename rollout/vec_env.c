@@ -209,15 +209,28 @@ static void reset_lane(aq_vec_env *vec, uint32_t lane, int64_t now_ns)
     make_wait(vec, lane, now_ns);
 }
 
-void aq_vec_env_restart(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t stream)
+static void prepare_lane(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t stream,
+                         uint32_t failures)
 {
     AQ_ASSERT(lane < vec->lanes);
     aq_rng_init(&vec->rngs[lane], seed, stream);
     vec->events[lane] = 0;
-    vec->failed_in_row[lane] = 0;
+    vec->failed_in_row[lane] = failures;
     vec->episode_return[lane] = 0.0;
     vec->episode_steps[lane] = 0;
+}
+
+void aq_vec_env_restart(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t stream)
+{
+    prepare_lane(vec, lane, seed, stream, 0);
     reset_lane(vec, lane, INT64_MIN);
+}
+
+void aq_vec_env_retry(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t stream,
+                      uint32_t failures, int64_t now_ns)
+{
+    prepare_lane(vec, lane, seed, stream, failures);
+    make_wait(vec, lane, now_ns);
 }
 
 void aq_vec_env_start(aq_vec_env *vec, uint32_t lanes, uint64_t seed)

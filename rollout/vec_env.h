@@ -79,6 +79,10 @@ void aq_vec_env_start(aq_vec_env *vec, uint32_t lanes, uint64_t seed);
 /* Starts one lane's episode anew, drawing from that stream from here on. */
 void aq_vec_env_restart(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t stream);
 
+/* Likewise, but the lane waits first, for a while that doubles with each of `failures`. */
+void aq_vec_env_retry(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t stream,
+                      uint32_t failures, int64_t now_ns);
+
 /* Takes a lane out of play: the last lane moves into its row. */
 void aq_vec_env_drop(aq_vec_env *vec, uint32_t lane);
 

@@ -156,15 +156,16 @@ static json_t *make_json(const eval_report *report)
 {
     const aq_evaluation *result = &report->result;
     return json_pack(
-        "{s:o, s:s, s:o, s:s?, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "policy",
-        aq_json_text(report->path), "task", report->task.env->name, "policy_version",
+        "{s:o, s:s, s:o, s:s?, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
+        "policy", aq_json_text(report->path), "task", report->task.env->name, "policy_version",
         aq_json_count(result->version), "precision", report->precision, "requantized",
         report->quantized, "kernels", report->rung, "episodes", aq_json_count(result->episodes),
         "seed", aq_json_count(report->seed), "return_mean", aq_json_number(result->return_mean),
         "return_std", aq_json_number(result->return_std), "return_min",
         aq_json_number(result->return_min), "return_max", aq_json_number(result->return_max),
-        "cut_off", aq_json_count(result->cut_off), "reward_threshold",
-        aq_json_number(report->task.env->reward_threshold), "solved", is_solved(report));
+        "cut_off", aq_json_count(result->cut_off), "drawn_anew", aq_json_count(result->drawn_anew),
+        "reward_threshold", aq_json_number(report->task.env->reward_threshold), "solved",
+        is_solved(report));
 }
 
 static void print(const eval_report *report)
@@ -191,6 +192,11 @@ static void print(const eval_report *report)
                       "%" PRIu32 " of the episodes after %d steps: the task "
                       "has no step limit of its own",
                       result->cut_off, AQ_TRIAL_EPISODE_STEPS_MAX);
+    }
+    if (result->drawn_anew > 0) {
+        aq_print_fact(stdout, "drawn anew",
+                      "%" PRIu32 " of the episodes: the environment failed in those of the seed",
+                      result->drawn_anew);
     }
     if (!isnan(report->task.env->reward_threshold)) {
         aq_print_fact(stdout, "solved", "%s (a mean %g standard errors above %g)",

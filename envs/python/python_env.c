@@ -214,8 +214,8 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
                            : reset_now(p, s, seed, obs);
     s->batch = 0;
     s->generation = 0;
+    *rng = drawn; /* also where it failed, which it may do again with the same seed */
     if (begun) {
-        *rng = drawn;
         note_begun(p, s, rng);
     }
     return begun;

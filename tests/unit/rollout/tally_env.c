@@ -13,10 +13,12 @@ typedef struct tally_params {
     uint32_t fail_step, nan_step; /* of an episode; 0: none */
     uint32_t fail_once;           /* likewise, in every other episode of a lane */
     uint32_t fail_resets;         /* so many fail before each that does not */
+    uint32_t fail_percent;        /* of the episodes, by what they are drawn from, in a step */
+    uint32_t lose_percent;        /* likewise, in their reset */
 } tally_params;
 
 typedef struct tally_state {
-    uint32_t steps, length, failed_resets, has_failed;
+    uint32_t steps, length, failed_resets, has_failed, is_doomed;
     float draw;
 } tally_state;
 
@@ -32,6 +34,10 @@ static int open_task(void *params, aq_env_opening *opening, aq_error *error)
     rc = rc != 0 ? rc
                  : aq_env_option_u32(options, "fail_once", 1, TALLY_LENGTH_MAX, &tally->fail_once,
                                      error);
+    rc = rc != 0 ? rc
+                 : aq_env_option_u32(options, "fail_percent", 1, 100, &tally->fail_percent, error);
+    rc = rc != 0 ? rc
+                 : aq_env_option_u32(options, "lose_percent", 1, 100, &tally->lose_percent, error);
     return rc != 0 ? rc
                    : aq_env_option_u32(options, "fail_resets", 1, 1000, &tally->fail_resets, error);
 }
@@ -82,8 +88,9 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     tally->steps = 0;
     tally->length = 1 + (uint32_t)aq_rng_below(rng, TALLY_LENGTH_MAX);
     tally->draw = (float)aq_rng_uniform(rng);
+    tally->is_doomed = tally->draw * 100.0f < (float)p->fail_percent;
     observe(params, tally, obs);
-    return true;
+    return tally->draw * 100.0f >= (float)p->lose_percent;
 }
 
 static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const void *action,
@@ -96,7 +103,8 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     if (tally->steps == p->fail_once) {
         tally->has_failed = !tally->has_failed;
     }
-    if (tally->steps == p->fail_step || (tally->steps == p->fail_once && tally->has_failed)) {
+    if (tally->is_doomed || tally->steps == p->fail_step ||
+        (tally->steps == p->fail_once && tally->has_failed)) {
         return AQ_STEP_FAILED;
     }
     observe(params, tally, obs);
@@ -110,7 +118,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
 #define TALLY_CLASS(title, schema_function)                                                        \
     {                                                                                              \
         .name = title, .summary = "Counts.", .step_limit = TALLY_LIMIT, .reward_threshold = NAN,   \
-        .options = "fail_step, fail_once, nan_step, fail_resets",                                  \
+        .options = "fail_step, fail_once, nan_step, fail_resets, fail_percent, lose_percent",      \
         .params_bytes = sizeof(tally_params), .state_bytes = sizeof(tally_state),                  \
         .open = open_task, .schema = schema_function, .reset = reset, .step = step,                \
         .observe = observe,                                                                        \
@@ -185,8 +193,11 @@ aq_trial_result tally_trial(aq_env *env, aq_engine *engine, uint32_t lanes, uint
     must(aq_trial_create(&task, episodes, lanes, &trial, NULL));
     aq_env_task_fini(&task);
     aq_trial_start(trial, episodes, seed);
+    int64_t now_ns = 0;
     do {
-        state = aq_trial_step(trial, engine, 0);
+        const int64_t due_ns = aq_trial_due_ns(trial);
+        now_ns = due_ns > now_ns ? due_ns : now_ns;
+        state = aq_trial_step(trial, engine, now_ns);
     } while (state == AQ_TRIAL_GOES_ON);
     AQ_ASSERT(state == AQ_TRIAL_DONE);
     aq_trial_result result = aq_trial_result_of(trial);
