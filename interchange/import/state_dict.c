@@ -11,28 +11,36 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
-static const char weight_suffix[] = ".weight";
-
 /* Modules that are layers, in the order of the network. */
 typedef struct module_list {
     size_t count;
     const aq_npz_array *weights[AQ_NET_LAYERS_MAX];
 } module_list;
 
-/* The length of the module's name, if the array is its weights; else 0. */
-static size_t module_length(const aq_npz_array *array)
+/* What the array is called in its module. */
+static const char *part_of(const aq_npz_array *array)
 {
-    const size_t length = strlen(array->name), end = sizeof(weight_suffix) - 1;
-    return length > end && strcmp(array->name + length - end, weight_suffix) == 0 ? length - end
-                                                                                  : 0;
+    const char *dot = strrchr(array->name, '.');
+    return dot != NULL ? dot + 1 : array->name;
 }
 
-static const aq_npz_array *sibling(const aq_npz_file *file, const aq_npz_array *weights,
+/* The length of the module's name; 0: it is in none. */
+static size_t module_length(const aq_npz_array *array)
+{
+    const size_t before = (size_t)(part_of(array) - array->name);
+    return before > 0 ? before - 1 : 0;
+}
+
+static bool is_weights(const aq_npz_array *array)
+{
+    return module_length(array) > 0 && strcmp(part_of(array), "weight") == 0;
+}
+
+static const aq_npz_array *sibling(const aq_npz_file *file, const aq_npz_array *array,
                                    const char *suffix)
 {
     char name[AQ_NPZ_NAME_MAX + 32];
-    (void)snprintf(name, sizeof(name), "%.*s%s", (int)module_length(weights), weights->name,
-                   suffix);
+    (void)snprintf(name, sizeof(name), "%.*s%s", (int)module_length(array), array->name, suffix);
     return aq_npz_find(file, name);
 }
 
@@ -43,7 +51,7 @@ static const char *say_modules(const aq_npz_file *file, char *text, size_t size)
     text[0] = '\0';
     for (size_t i = 0; i < file->count; i++) {
         const aq_npz_array *array = &file->arrays[i];
-        if (module_length(array) > 0 && array->rank == 2) {
+        if (is_weights(array) && array->rank == 2) {
             const int rc = aq_text_format(text + used, size - used, "%s%.*s (%zux%zu)",
                                           used > 0 ? ", " : "", (int)module_length(array),
                                           array->name, array->shape[0], array->shape[1]);
@@ -56,12 +64,23 @@ static const char *say_modules(const aq_npz_file *file, char *text, size_t size)
 
 /* ---- which ---------------------------------------------------------------------------------- */
 
-/* Whether the module is the one chosen, or in it. */
-static bool is_in(const aq_npz_array *weights, const char *chosen, size_t length)
+/* Whether its module is the one chosen, or in it. */
+static bool is_in(const aq_npz_array *array, const char *chosen, size_t length)
 {
-    const size_t own = module_length(weights);
-    return own >= length && strncmp(weights->name, chosen, length) == 0 &&
-           (own == length || length == 0 || weights->name[length] == '.');
+    const size_t own = module_length(array);
+    return own >= length && strncmp(array->name, chosen, length) == 0 &&
+           (own == length || length == 0 || array->name[length] == '.');
+}
+
+/* Recurrent layers and attention have weights of longer names, and so have those that are made of
+ * others when they are used, by a weight norm or a spectral one: then only the bias has its own. */
+static bool is_of_another_layer(const aq_npz_file *file, const aq_npz_array *array)
+{
+    const char *part = part_of(array);
+    return strncmp(part, "weight_", strlen("weight_")) == 0 ||
+           strncmp(part, "in_proj_", strlen("in_proj_")) == 0 ||
+           (module_length(array) > 0 && strcmp(part, "bias") == 0 &&
+            sibling(file, array, ".weight") == NULL);
 }
 
 static int add_modules(const aq_npz_file *file, const char *chosen, size_t length,
@@ -71,7 +90,16 @@ static int add_modules(const aq_npz_file *file, const char *chosen, size_t lengt
     const size_t before = modules->count;
     for (size_t i = 0; i < file->count; i++) {
         const aq_npz_array *array = &file->arrays[i];
-        if (module_length(array) == 0 || !is_in(array, chosen, length)) {
+        if (!is_in(array, chosen, length)) {
+            continue;
+        }
+        if (is_of_another_layer(file, array)) {
+            return aq_fail(error, AQ_E_UNSUPPORTED,
+                           "%s is of a layer that is not known: linear layers and norms have a "
+                           ".weight, with a .bias or without (--layers chooses modules)",
+                           array->name);
+        }
+        if (!is_weights(array)) {
             continue;
         }
         if (modules->count == AQ_NET_LAYERS_MAX) {

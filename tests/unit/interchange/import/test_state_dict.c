@@ -56,6 +56,7 @@ TEST(arrays_become_the_network_that_they_are_of)
         {"p.0.weight:5x4 v.0.weight:7x4 p.2.weight:3x5 a.weight:2x3", "p,a", "4-5r-3r-2",
          AQ_ACTIVATION_RELU},
         {"a.weight:2x5 p.0.weight:5x4 pp.weight:9x9", "p.0,a", "4-5r-2", AQ_ACTIVATION_RELU},
+        {"p.weight:2x4 r.weight_ih_l0:15x4 r.bias:15", "p", "4-2", 0},
         {"q.q.0.weight:5x4 q.q.2.weight:2x5 q_target.q.0.weight:5x4", "q", "4-5r-2",
          AQ_ACTIVATION_RELU},
     };
@@ -99,6 +100,14 @@ TEST(what_is_no_policy_is_refused_in_words)
         {"0.weight:5x4 1.weight:5 1.running_mean:5", NULL, "batch norm", AQ_E_UNSUPPORTED,
          AQ_ACTIVATION_RELU},
         {"0.weight:5x4 2.weight:5 4.weight:2x5", NULL, "do not tell which is the activation",
+         AQ_E_UNSUPPORTED, AQ_ACTIVATION_RELU},
+        {"0.weight:5x4 r.weight_ih_l0:15x5 r.weight_hh_l0:15x5 r.bias_ih_l0:15 2.weight:2x5", NULL,
+         "r.weight_ih_l0 is of a layer that is not known", AQ_E_UNSUPPORTED, AQ_ACTIVATION_RELU},
+        {"weight_ih_l0:15x4 o.weight:2x5", NULL, "weight_ih_l0 is of a layer", AQ_E_UNSUPPORTED, 0},
+        {"p.0.weight_v:5x4 p.0.weight_g:5x1 p.0.bias:5 p.2.weight:2x4", "p", "p.0.weight_v is of",
+         AQ_E_UNSUPPORTED, AQ_ACTIVATION_RELU},
+        {"a.in_proj_weight:12x4 o.weight:2x4", NULL, "a.in_proj_weight is of", AQ_E_UNSUPPORTED, 0},
+        {"0.bias:5 0.parametrizations.weight.original0:5x1 2.weight:2x4", NULL, "0.bias is of",
          AQ_E_UNSUPPORTED, AQ_ACTIVATION_RELU},
     };
     EACH_ROW(i, rows) {
