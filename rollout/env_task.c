@@ -22,8 +22,8 @@ static int check_acting(const aq_env *env, aq_error *error)
     }
     if (is_box && !aq_space_is_bounded(action)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s has actions without bounds; a policy's output, -1 to 1, has to be "
-                       "spread between two",
+                       "%s has actions without bounds, or with too wide ones; a policy's output, "
+                       "-1 to 1, has to be spread between two",
                        env->name);
     }
     return 0;

@@ -105,7 +105,7 @@ size_t aq_space_bytes(const aq_space *space)
 bool aq_space_is_bounded(const aq_space *space)
 {
     for (uint32_t i = 0; i < space->bound_count; i++) {
-        if (!isfinite(space->low[i]) || !isfinite(space->high[i])) {
+        if (!isfinite(space->high[i] - space->low[i])) {
             return false;
         }
     }

@@ -71,7 +71,7 @@ typedef struct aq_picture_shape {
  * channel, or of (height, width, channels), of bytes or of floats. */
 bool aq_space_is_picture(const aq_space *space, aq_picture_shape *ret_shape);
 
-/* Whether all bounds are finite. */
+/* Whether all bounds are finite, and each pair no further apart than a float tells. */
 bool aq_space_is_bounded(const aq_space *space);
 
 /* Bytes of one value as stored in columns: 4 an f32 element, 1 a u8 element, 4 (int32) a choice. */

@@ -62,6 +62,24 @@ TEST(what_cannot_be_acted_in_is_refused)
     aq_env_unref(wide);
 }
 
+static void schema_wide(const void *params, aq_schema *ret_schema)
+{
+    const float low[1] = {-3e38f}, high[1] = {3e38f};
+    tally_env.schema(params, ret_schema);
+    aq_space_init_box(&ret_schema->action, 1, low, high);
+}
+
+/* An action is the lower bound and a part of their distance. */
+TEST(bounds_too_far_apart_for_a_float_are_none)
+{
+    aq_env_task task;
+    aq_env_class class = tally_env;
+    class.schema = schema_wide;
+    aq_env *wide = tally_open(&class, "");
+    assert_refused(aq_env_task_init(wide, &task, &refusal), AQ_E_UNSUPPORTED, "too wide ones");
+    aq_env_unref(wide);
+}
+
 TEST(no_memory_is_said)
 {
     aq_env_task task;
