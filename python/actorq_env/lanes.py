@@ -84,7 +84,9 @@ class Lanes:
             return rows.tolist() if space.start == 0 else (rows + space.start).tolist()
         rows = rows.reshape((last - first,) + space.native_shape)
         # A copy: an environment may keep or change what it was handed.
-        return (rows if space.kind == BOX else rows + space.start).astype(space.native)
+        if space.kind == BOX:
+            return np.clip(rows.astype(space.native), *space.held)
+        return (rows + space.start).astype(space.native)
 
     def write_observation(self, rows, slot, value):
         """An observation into its row; Refusal when it is not one of the space."""

@@ -4,11 +4,14 @@ import numpy as np
 
 from actorq_env.protocol import (BOUNDS_MAX, BOX, DISCRETE, F32, RANK_MAX, SPACE, U8, Refusal)
 
+CHOICES_MAX = 2**31 - 1  # whatever more of them is refused by who reads the message
+
 
 class Space:
     """One space as ActorQ sees it, and what its values are on this side."""
 
-    def __init__(self, kind, native, shape=(), choices=0, start=0, bounds=None, flatten=None):
+    def __init__(self, kind, native, shape=(), choices=0, start=0, bounds=None, flatten=None,
+                 held=None):
         self.kind = kind
         self.native = native          # the environment's own type of an element
         self.native_shape = shape
@@ -18,6 +21,7 @@ class Space:
         self.start = start
         self.low, self.high = bounds if bounds else (np.zeros(0), np.zeros(0))
         self.flatten = flatten        # makes a row of a value that is several
+        self.held = held              # own bounds of a box, in its type: others are rounded
         self.dtype = np.dtype(np.int32) if kind == DISCRETE else \
             np.dtype(np.uint8) if native == np.uint8 else np.dtype(np.float32)
 
@@ -62,7 +66,8 @@ def box_of(space, what):
                       + " are possible")
     if 0 in shape:
         raise Refusal(f"{what} space is empty: its shape is {shape}")
-    return Space(BOX, native, shape, bounds=few(*bounds_of(space, shape, what)))
+    held = [np.broadcast_to(np.asarray(bound, native), shape) for bound in (space.low, space.high)]
+    return Space(BOX, native, shape, bounds=few(*bounds_of(space, shape, what)), held=held)
 
 
 def row_of(space, counts, what):
@@ -76,12 +81,18 @@ def row_of(space, counts, what):
                  bounds=(np.zeros(counts.size), counts.ravel() - 1.0))
 
 
+def is_several(space):
+    """Whether it is a Dict or a Tuple. A OneOf has parts as well, of which a value is one."""
+    return hasattr(space, "spaces") and \
+        all(kind.__name__ != "OneOf" for kind in type(space).__mro__)
+
+
 def leaves_of(space, path):
     """Name, part and how to find it in a value, for each part of a Dict or Tuple, in its order."""
     parts = space.spaces
     for key, part in parts.items() if hasattr(parts, "items") else enumerate(parts):
         own = path + (key,)
-        if hasattr(part, "spaces"):
+        if is_several(part):
             yield from leaves_of(part, own)
         else:
             yield own, part
@@ -133,7 +144,7 @@ def space_of(space, what):
     """The Space of one of Gymnasium's, or of what looks like one."""
     if hasattr(space, "low") and hasattr(space, "high") and hasattr(space, "dtype"):
         return box_of(space, what)
-    if hasattr(space, "spaces") and what == "observation":
+    if is_several(space) and what == "observation":
         return flat_of(space, what)
     count = getattr(space, "n", None)
     if hasattr(space, "nvec"):
@@ -141,8 +152,8 @@ def space_of(space, what):
     if count is not None and getattr(space, "shape", None):
         return row_of(space, np.full(space.shape, 2), what)
     if isinstance(count, (int, np.integer)):
-        if count < 1:
-            raise Refusal(f"{what} space has {count} choices")
+        if not 1 <= count <= CHOICES_MAX:
+            raise Refusal(f"{what} space has {count} choices; 1 to {CHOICES_MAX} are possible")
         return Space(DISCRETE, np.dtype(np.int64), choices=int(count),
                      start=int(getattr(space, "start", 0)))
     raise Refusal(f"{what} space is a {type(space).__name__}; Box and Discrete are possible,"

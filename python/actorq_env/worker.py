@@ -86,11 +86,12 @@ def main(arguments):
     from actorq_env import lanes, maker  # pylint: disable=import-outside-toplevel
     try:
         task = maker.Task(arguments[1] if len(arguments) > 1 else "")
+        greeting = hello(protocol.OK, task=task)
     except Exception as error:  # pylint: disable=broad-except
         channel.send(hello(protocol.REFUSED,
                            lanes.clipped(lanes.failure_text(error)).decode("utf-8", "ignore")))
         return 1
-    channel.send(hello(protocol.OK, task=task))
+    channel.send(greeting)
     layout = channel.recv(protocol.LAYOUT.size)
     if not layout:
         return 0

@@ -49,6 +49,10 @@ class Several:
         self.spaces = spaces
 
 
+class OneOf(Several):
+    """What the bridge reads of gymnasium.spaces.OneOf: a value is one of the parts."""
+
+
 class MultiBinary:
     """What the bridge reads of gymnasium.spaces.MultiBinary."""
 
@@ -330,6 +334,28 @@ class Picture:
         picture[0, 0, 0] = self.steps
         picture[5, 4, 1] = 255
         return picture, np.float32(action[1]), np.bool_(self.steps == 3), np.bool_(False), {}
+
+
+class Narrow(Counter):
+    """Bounds that float32 has no number for, and more different ones than are told apart; an action
+    is worth 1 if all of it lies within."""
+
+    def __init__(self):
+        super().__init__()
+        high = np.linspace(0.3, 0.9, 200)
+        self.action_space = Box(-high, high, (200,), np.float64)
+
+    def step(self, action):
+        observation, _, *rest = super().step(action[0])
+        return (observation, float((np.abs(action) <= self.action_space.high).all()), *rest)
+
+
+class Wide(Counter):
+    """As many choices as no message has room for."""
+
+    def __init__(self):
+        super().__init__()
+        self.action_space = Discrete(2**40)
 
 
 class Parts(Counter):

@@ -25,6 +25,7 @@ TEST(what_is_no_environment_is_refused_in_words)
     assert_says(bridge_refusal("py:json:NoClass"), "no class or function NoClass");
     assert_says(bridge_refusal("py:bridge_tasks:NoSpaces"), "has no observation_space");
     assert_says(bridge_refusal("py:bridge_tasks:Flags"), "observation space is a MultiBinary");
+    assert_says(bridge_refusal("py:bridge_tasks:Wide"), "has 1099511627776 choices");
     assert_says(bridge_refusal("py:bridge_tasks:Counter?timeout_s=0"), "timeout_s");
     assert_says(bridge_refusal("py:bridge_tasks:Counter?speed=3"), "speed");
 }

@@ -44,6 +44,8 @@ class Spaces(unittest.TestCase):
                              (bridge_tasks.Box(0, np.nan, (2,)), "not a number"),
                              (bridge_tasks.Box(0, 1, (2, 0)), "empty"),
                              (bridge_tasks.Discrete(0), "0 choices"),
+                             (bridge_tasks.Discrete(2**40), "1099511627776 choices; 1 to"),
+                             (bridge_tasks.OneOf((bridge_tasks.Discrete(3),)), "is a OneOf"),
                              (bridge_tasks.MultiBinary(3), "a MultiBinary of 3"),
                              ({"a": 1}, "dict")):
             with self.assertRaisesRegex(protocol.Refusal, words):
@@ -79,6 +81,7 @@ class Spaces(unittest.TestCase):
     def test_parts_that_do_not_go_together_are_refused_by_name(self):
         picture = bridge_tasks.Box(0, 255, (4, 4, 3), np.uint8)
         for part, words in ((picture, "'eye' space is a box of uint8"),
+                            (bridge_tasks.OneOf((picture,)), "'eye' space is a OneOf"),
                             (bridge_tasks.MultiBinary(3), "'eye' space is a MultiBinary of 3")):
             with self.assertRaisesRegex(protocol.Refusal, words):
                 spaces.space_of(bridge_tasks.Several({"eye": part}), "observation")
@@ -169,6 +172,14 @@ class Rounds(unittest.TestCase):
             made.works[:] = protocol.STEP
             made.work(0, self.SLOTS)
             self.assertEqual(made.rewards.tolist(), [3 if name == "Locks" else 4] * self.SLOTS)
+
+    def test_actions_lie_within_the_bounds_of_the_space_itself(self):
+        made = self.lanes_of("Narrow")
+        made.actions[:] = [[sign * bound] for sign, bound in
+                           ((1, made.task.action.high[0]), (-1, np.float32(0.3)), (1, 0), (1, 9))]
+        made.works[:] = protocol.STEP
+        made.work(0, self.SLOTS)
+        self.assertEqual(made.rewards.tolist(), [1] * self.SLOTS)
 
     def test_a_step_on_begins_the_next_episode_and_a_step_does_not(self):
         made = self.lanes_of("Counter")
