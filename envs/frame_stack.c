@@ -4,13 +4,22 @@
 #include "envs/frame_stack.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+/* Height and width: a channel that is not said. */
+static bool is_grey(const aq_space *frame)
+{
+    return frame->kind == AQ_SPACE_BOX && frame->dtype == AQ_DTYPE_U8 && frame->rank == 2;
+}
 
 void aq_frame_stack_init(aq_frame_stack *stack, const aq_space *frame, uint32_t frames,
                          double scale)
 {
     const size_t elements = aq_space_elements(frame);
-    const size_t channels = frame->rank > 1 ? frame->shape[frame->rank - 1] : elements;
+    const size_t channels = is_grey(frame)    ? 1
+                            : frame->rank > 1 ? frame->shape[frame->rank - 1]
+                                              : elements;
     *stack = (aq_frame_stack){
         .frames = frames,
         .scale = (float)scale,
@@ -53,6 +62,9 @@ void aq_frame_stack_space(const aq_frame_stack *stack, const aq_space *frame, aq
     if (ret_space->rank == 0) {
         ret_space->rank = 1;
         ret_space->shape[0] = 1;
+    }
+    if (stack->frames > 1 && is_grey(frame)) {
+        ret_space->shape[ret_space->rank++] = 1;
     }
     ret_space->shape[ret_space->rank - 1] *= stack->frames;
     if (stack->frames > 1) {

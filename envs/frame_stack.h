@@ -1,6 +1,7 @@
 /*
  * Frame stack: the last observations of an environment, scaled, as one row. Frames of an image lie
- * along its last axis, others behind each other; the oldest is first.
+ * along its last axis, and those of a grey one of bytes, (height, width), along one behind it;
+ * others lie behind each other. The oldest is first.
  *
  * Constant after init; any thread.
  */

@@ -102,6 +102,33 @@ TEST(images_are_stacked_along_their_last_axis)
     finish(&one);
 }
 
+static void schema_grey(const void *params, aq_schema *ret_schema)
+{
+    count_env_image.schema(params, ret_schema);
+    ret_schema->obs.rank = 2;
+    ret_schema->obs.shape[1] = 4;
+}
+
+/* Else a convolution would see two pictures beside each other, whatever it is told of channels. */
+TEST(grey_images_are_stacked_as_channels)
+{
+    player one;
+    aq_env_class grey = count_env_image;
+    aq_picture_shape shape;
+    grey.schema = schema_grey;
+    start(&one, &grey, "test:CountImage?frame_stack=2");
+    assert_true(aq_space_is_picture(&one.env->schema.obs, &shape));
+    assert_true(shape.height == 2 && shape.width == 4 && shape.channels == 2);
+    assert_int_equal(one.env->schema.obs.frames, 2);
+    (void)act(&one, 0);
+    const uint8_t both[] = {0, 10, 1, 11, 2, 12, 3, 13, 4, 14, 5, 15, 6, 16, 7, 17};
+    assert_memory_equal(one.obs.bytes, both, sizeof(both));
+    finish(&one);
+    start(&one, &grey, "test:CountImage?action_repeat=2");
+    assert_int_equal(one.env->schema.obs.rank, 2);
+    finish(&one);
+}
+
 TEST_OF_COUNT(many_bounds_become_one_when_there_is_no_room, "?frame_stack=16")
 {
     assert_int_equal(one->env->schema.obs.bound_count, 32);
