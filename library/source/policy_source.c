@@ -37,20 +37,37 @@ static int find_in_folder(const char *folder, const char *name, char *ret_path, 
     return 0;
 }
 
+/* Of the weights that may be in any, the format of the most; those of the first layer do not count,
+ * as it goes out in bf16 or in fp32 by itself, whatever a run asks for. */
+static uint32_t main_format(const aq_snapshot *snapshot)
+{
+    size_t weights[AQ_FORMAT_COUNT + 1] = {0};
+    uint32_t most = AQ_FORMAT_MIXED;
+    bool is_behind = false;
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        const aq_layer_spec *layer = &snapshot->spec.layers[i];
+        const uint32_t format = snapshot->layers[i].format;
+        if (!aq_layer_is_quantizable(layer)) {
+            continue;
+        }
+        if (is_behind) {
+            const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
+            weights[format] += (size_t)matrix.rows * matrix.columns;
+            most = weights[format] > weights[most] ? format : most;
+        }
+        is_behind = true;
+    }
+    return most;
+}
+
 /* Whether it is what somebody means who asks for that precision. A mixed policy is what its run
- * plays in any of its formats but fp32, which is another policy. */
+ * plays in its main format, unless that is fp32, which is another policy. */
 static bool is_in(const aq_snapshot *snapshot, uint32_t precision)
 {
     const uint32_t format = aq_snapshot_format(snapshot);
-    if (precision == AQ_PRECISION_AS_STORED || format == precision) {
-        return true;
-    }
-    for (uint32_t i = 0; format == AQ_FORMAT_MIXED && i < snapshot->spec.layer_count; i++) {
-        if (precision != AQ_FORMAT_F32 && snapshot->layers[i].format == precision) {
-            return true;
-        }
-    }
-    return false;
+    return precision == AQ_PRECISION_AS_STORED || format == precision ||
+           (format == AQ_FORMAT_MIXED && precision != AQ_FORMAT_F32 &&
+            main_format(snapshot) == precision);
 }
 
 /* The file as it was broadcast, where it is in the precision; else the one in fp32. */

@@ -23,10 +23,11 @@ int aq_precision_take(void *precision, const char *name, aq_error *error) AQ_MUS
 
 /* Reads the policy in the precision wanted. One in fp32 is quantized when another is asked for,
  * with the quantizer's defaults, which is another policy than any actor ran: *ret_quantized (NULL:
- * nobody asks) says so; that can't be undone. A mixed policy is played as it is. ret_path
- * (AQ_POLICY_PATH_MAX bytes) gets the file that was read: of a run folder policy.aq where that is
- * what was asked for, else policy.fp32.aq. AQ_E_NOT_FOUND, AQ_E_UNSUPPORTED (another format than a
- * file has that is not fp32), and what aq_policy_file_read says. */
+ * nobody asks) says so; that can't be undone. A mixed policy is in the format of most weights
+ * behind its first layer. ret_path (AQ_POLICY_PATH_MAX bytes) gets the file that was read: of a run
+ * folder policy.aq where that is what was asked for, else policy.fp32.aq. AQ_E_NOT_FOUND,
+ * AQ_E_UNSUPPORTED (another format than a file has that is not fp32), and what aq_policy_file_read
+ * says. */
 int aq_policy_source_read(const char *run_or_policy, uint32_t precision, aq_snapshot **ret_snapshot,
                           char *ret_path, bool *ret_quantized, aq_error *error) AQ_MUST_USE;
 

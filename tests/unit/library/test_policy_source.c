@@ -202,11 +202,10 @@ TEST(layers_of_two_formats_are_mixed)
     assert_string_equal(aq_format_name(aq_snapshot_format(snapshot)), "mixed");
 }
 
-/* As a run with quantizer.layer_formats leaves it: its first layer stays in fp32. */
-static void write_mixed(const char *path)
+/* As a run leaves it whose first layer goes out in another format. */
+static void write_mixed(const char *path, uint32_t first)
 {
-    const aq_quantize_plan plan = {.format = AQ_FORMAT_INT8_CHANNEL,
-                                   .layer_formats = {AQ_FORMAT_F32}};
+    const aq_quantize_plan plan = {.format = AQ_FORMAT_INT8_CHANNEL, .layer_formats = {first}};
     aq_snapshot *mixed = NULL;
     assert_int_equal(aq_policy_source_quantize(cli_policy(AQ_FORMAT_F32, 7), &plan, &mixed, NULL),
                      0);
@@ -220,12 +219,23 @@ TEST_IN_FOLDER(a_mixed_policy_is_played_as_it_was_broadcast)
     char path[AQ_POLICY_PATH_MAX];
     const char *policy = cli_path(state, "policy.aq");
     cli_write_run(*state);
-    write_mixed(policy);
+    write_mixed(policy, AQ_FORMAT_F32);
     assert_read(*state, AQ_FORMAT_INT8_CHANNEL, policy, "mixed");
     assert_read(policy, AQ_FORMAT_INT8_CHANNEL, policy, "mixed");
     aq_snapshot *fp32 = read_policy(*state, AQ_FORMAT_F32, path);
     assert_true(aq_snapshot_is_fp32(fp32));
     refuse(policy, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, "mixed weights");
+}
+
+/* The first layer alone makes no policy of its format, however wide it is. */
+TEST_IN_FOLDER(a_mixed_policy_is_in_the_format_of_most_of_it)
+{
+    const char *policy = cli_path(state, "policy.aq"), *fp32 = cli_path(state, "policy.fp32.aq");
+    cli_write_run(*state);
+    write_mixed(policy, AQ_FORMAT_BF16);
+    assert_read(*state, AQ_FORMAT_INT8_CHANNEL, policy, "mixed");
+    assert_read(*state, AQ_FORMAT_BF16, fp32, "bf16");
+    refuse(policy, AQ_FORMAT_BF16, AQ_E_UNSUPPORTED, "from which bf16 ones cannot be had");
 }
 
 TEST_IN_FOLDER(who_asks_hears_whether_it_was_quantized_now)
