@@ -39,6 +39,7 @@ typedef struct python_state {
     uint64_t generation; /* of the worker that knows this episode; 0: there is none */
     uint64_t next_seed;
     uint32_t unforeseen; /* episodes that are not begun ahead of time */
+    uint8_t *row;        /* what was seen last: those in memory that is shared are overwritten */
 } python_state;
 
 /* ---- open, close ---------------------------------------------------------------------------- */
@@ -84,8 +85,13 @@ static int begin(const void *params, void *state, aq_error *error)
     const python_params *p = params;
     for (uint32_t lane = 0; lane < p->worker->lanes_max; lane++) {
         if (!p->lane_taken[lane]) {
+            uint8_t *row = aq_alloc(1, p->worker->obs_bytes);
+            if (row == NULL) {
+                return aq_fail(error, AQ_E_NOMEM, "no memory for an observation of py:%s",
+                               p->worker->task);
+            }
             p->lane_taken[lane] = 1;
-            *(python_state *)state = (python_state){.lane = lane};
+            *(python_state *)state = (python_state){.lane = lane, .row = row};
             return 0;
         }
     }
@@ -126,18 +132,19 @@ static void end(const void *params, void *state)
     if (s->generation == p->worker->generation && p->worker->phase == AQ_PYTHON_READY) {
         (void)work_alone(p, s, AQ_PYTHON_CLOSE, 0);
     }
+    aq_free(s->row);
     p->lane_taken[s->lane] = 0;
 }
 
 /* ---- what comes back ------------------------------------------------------------------------ */
 
-/* Copies an observation to the caller, unless it is not one. */
-static bool fetch_row(const python_params *p, enum aq_python_column column, uint32_t slot,
+/* Copies the lane's observation to the caller, unless it is not one. */
+static bool fetch_row(const python_params *p, const python_state *s, enum aq_python_column column,
                       void *obs)
 {
     aq_python_worker *w = p->worker;
     const aq_space *space = &w->schema.obs;
-    memcpy(obs, aq_python_worker_row(w, column, w->obs_bytes, slot), w->obs_bytes);
+    memcpy(obs, aq_python_worker_row(w, column, w->obs_bytes, s->slot), w->obs_bytes);
     if (space->kind == AQ_SPACE_DISCRETE) {
         const int32_t value = *(const int32_t *)obs;
         if (value < 0 || (uint32_t)value >= space->choice_count) {
@@ -153,6 +160,7 @@ static bool fetch_row(const python_params *p, enum aq_python_column column, uint
             return false;
         }
     }
+    memcpy(s->row, obs, w->obs_bytes);
     return true;
 }
 
@@ -197,7 +205,7 @@ static bool reset_now(const python_params *p, python_state *s, uint64_t seed, vo
         aq_python_worker_note(p->worker, s->slot);
         return false;
     }
-    return fetch_row(p, AQ_PYTHON_OBSERVATIONS, s->slot, obs);
+    return fetch_row(p, s, AQ_PYTHON_OBSERVATIONS, obs);
 }
 
 static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
@@ -209,9 +217,8 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     if (!aq_python_worker_is_ready(p->worker)) {
         return false;
     }
-    const bool begun = has_begun(p, s, seed)
-                           ? fetch_row(p, AQ_PYTHON_FIRST_OBSERVATIONS, s->slot, obs)
-                           : reset_now(p, s, seed, obs);
+    const bool begun = has_begun(p, s, seed) ? fetch_row(p, s, AQ_PYTHON_FIRST_OBSERVATIONS, obs)
+                                             : reset_now(p, s, seed, obs);
     s->batch = 0;
     s->generation = 0;
     *rng = drawn; /* also where it failed, which it may do again with the same seed */
@@ -284,7 +291,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
         aq_python_worker_note_text(w, "a reward of %g", (double)*reward);
         sound = false;
     } else {
-        sound = fetch_row(p, AQ_PYTHON_OBSERVATIONS, s->slot, obs);
+        sound = fetch_row(p, s, AQ_PYTHON_OBSERVATIONS, obs);
     }
     if (!sound) {
         s->generation = 0;
@@ -351,11 +358,10 @@ static int restore(const void *params, void *state, const void *bytes)
     return AQ_E_UNSUPPORTED;
 }
 
-/* Only ever asked of a state that was restored. */
 static void observe(const void *params, const void *state, void *obs)
 {
-    (void)state;
-    memset(obs, 0, ((const python_params *)params)->worker->obs_bytes);
+    memcpy(obs, ((const python_state *)state)->row,
+           ((const python_params *)params)->worker->obs_bytes);
 }
 
 const aq_env_class aq_python_env = {

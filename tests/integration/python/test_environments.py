@@ -191,6 +191,14 @@ class TestInPython(unittest.TestCase):
                 break
         self.assertTrue(one[2])  # it falls
 
+    def test_pictures_that_are_seen_are_drawn(self):
+        for options in ("", "?frame_stack=2"):
+            env = actorq.make("py:bridge_tasks:Picture" + options, render_mode="rgb_array")
+            env.reset(seed=1)
+            self.assertEqual(env.render().max(), 0)
+            env.step(np.zeros(2))
+            self.assertGreater(env.render().max(), 200)
+
     def test_what_is_wrong_is_said_in_words(self):
         for task, words in (("py:bridge_tasks:Nothing", "Nothing"),
                             ("py:no_such_module:Env", "no Python module no_such_module")):
