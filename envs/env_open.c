@@ -116,7 +116,7 @@ static int find(const char *name, const aq_env_class **ret_class, aq_error *erro
 
 int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX], aq_error *error)
 {
-    const aq_env_class *class;
+    const aq_env_class *class = NULL;
     int rc = find(name, &class, error);
     return rc != 0 ? rc : compose_name(class, name, ret_name, error);
 }
@@ -206,9 +206,28 @@ int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_
 
 int aq_env_open(const char *name, aq_env **ret_env, aq_error *error)
 {
-    const aq_env_class *class;
+    const aq_env_class *class = NULL;
     int rc = find(name, &class, error);
     return rc != 0 ? rc : aq_env_open_class(class, name, ret_env, error);
+}
+
+int aq_env_open_to_act(const char *name, aq_env **ret_env, aq_error *error)
+{
+    char shown[AQ_TASK_NAME_MAX];
+    aq_env *env;
+    int rc = aq_env_open(name, &env, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (env->schema.obs.kind != AQ_SPACE_DISCRETE || strstr(name, "one_hot=") != NULL) {
+        *ret_env = env;
+        return 0;
+    }
+    rc = aq_text_format(shown, sizeof(shown), "%s%cone_hot=bytes", env->name,
+                        strchr(env->name, '?') != NULL ? '&' : '?');
+    aq_env_unref(env);
+    return rc != 0 ? aq_fail(error, rc, "%s is too long for one_hot=bytes", name)
+                   : aq_env_open(shown, ret_env, error);
 }
 
 aq_env *aq_env_ref(aq_env *env)

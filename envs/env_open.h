@@ -24,9 +24,12 @@ typedef struct aq_env {
 } aq_env;
 
 /* AQ_E_NOT_FOUND, naming the nearest task there is; what the class's open refuses; an option that
- * nobody knows; a schema that cannot be; code that
- * nobody has allowed (env_code.h). */
+ * nobody knows; a schema that cannot be; code that nobody has allowed (env_code.h). */
 int aq_env_open(const char *name, aq_env **ret_env, aq_error *error) AQ_MUST_USE;
+
+/* The same for who acts in it: where states are counted and the name does not say how they are
+ * shown, as one of many, in bytes (`one_hot=bytes`, which is part of its name then). */
+int aq_env_open_to_act(const char *name, aq_env **ret_env, aq_error *error) AQ_MUST_USE;
 
 /* The same of a class that need not be in the registry: `name` is its own, or begins with its
  * prefix, and may have options behind it. */

@@ -50,7 +50,7 @@ static int open_task(const char *name, aq_env_task *ret_task, aq_error *error)
     aq_env *env;
     aq_mutex_lock(&naming);
     aq_env_allow_code(name);
-    int rc = aq_env_open(name, &env, error);
+    int rc = aq_env_open_to_act(name, &env, error);
     aq_mutex_unlock(&naming);
     if (rc != 0) {
         return rc;

@@ -99,7 +99,7 @@ static int evaluate_without(const eval_arguments *arguments, eval_report *report
                        arguments->source);
     }
     aq_env_allow_code(arguments->env);
-    int rc = aq_env_open(arguments->env, &env, error);
+    int rc = aq_env_open_to_act(arguments->env, &env, error);
     if (rc != 0) {
         return rc;
     }

@@ -138,7 +138,7 @@ static int find_task(const import_arguments *arguments, aq_env_task *ret_task, a
         return aq_fail(error, AQ_E_INVALID, "the file does not tell its task: --task TASK");
     }
     aq_env_allow_code(arguments->task);
-    int rc = aq_env_open(arguments->task, &env, error);
+    int rc = aq_env_open_to_act(arguments->task, &env, error);
     if (rc == 0) {
         rc = aq_env_task_init(env, ret_task, error);
         aq_env_unref(env);

@@ -25,35 +25,14 @@ enum { GRADIENTS_PER_REQUEST = 1 };
 /* Seeds of the system are cut to what every JSON reader keeps whole. */
 #define SEED_MAX ((UINT64_C(1) << 53) - 1)
 
-/* In place of one that shows its state as a choice, the same that shows it as one of many. */
-static int open_one_hot(aq_env **env, aq_error *error)
-{
-    char name[AQ_TASK_NAME_MAX];
-    int rc = aq_text_format(name, sizeof(name), "%s%c" AQ_ONE_HOT "=bytes", (*env)->name,
-                            strchr((*env)->name, '?') != NULL ? '&' : '?');
-    aq_env_unref(*env);
-    return rc != 0 ? aq_fail(error, rc, "the name is too long for " AQ_ONE_HOT "=bytes")
-                   : aq_env_open(name, env, error);
-}
-
-static int open_task(const aq_run_config *config, aq_env **ret_env, aq_error *error)
-{
-    int rc = aq_env_open(config->task, ret_env, error);
-    if (rc == 0 && (*ret_env)->schema.obs.kind == AQ_SPACE_DISCRETE &&
-        strstr(config->task, AQ_ONE_HOT "=") == NULL) { /* else it is refused later */
-        rc = open_one_hot(ret_env, error);
-    }
-    return rc != 0 ? aq_fail_context(error, rc, "task") : 0;
-}
-
 /* The full name, what is seen and done in it, and its own threshold. */
 static int take_task(const aq_run_config *config, aq_run_plan *plan, double *ret_threshold,
                      aq_error *error)
 {
     aq_env *env;
-    int rc = open_task(config, &env, error);
+    int rc = aq_env_open_to_act(config->task, &env, error);
     if (rc != 0) {
-        return rc;
+        return aq_fail_context(error, rc, "task");
     }
     rc = aq_text_set(plan->config.task, sizeof(plan->config.task), env->name);
     if (rc == 0) {

@@ -91,6 +91,12 @@ class TestEnv(unittest.TestCase):
         self.assertTrue((first != other).any())
         self.assertTrue(env.observation_space.contains(first))
 
+    def test_toy_text_is_seen_as_one_of_many(self):
+        env = actorq.make("gym:FrozenLake-v1")
+        self.assertEqual((env.task, env.observation_space.shape),
+                         ("gym:FrozenLake-v1?one_hot=bytes", (16,)))
+        self.assertEqual(env.reset(seed=1)[0].tolist(), [255] + [0] * 15)
+
     def test_an_episode_ends_and_is_begun_again(self):
         env = actorq.make("gym:CartPole-v1?time_limit=5")
         with self.assertRaisesRegex(RuntimeError, "reset"):

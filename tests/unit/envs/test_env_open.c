@@ -38,6 +38,26 @@ TEST(the_full_name_has_suite_and_options)
     assert_string_equal(name, "py:some.module:Env-v0?x=1");
 }
 
+/* Who acts takes a row of numbers; a name that says how it is shown stands. */
+TEST(states_that_are_counted_are_opened_to_act_in_as_one_of_many)
+{
+    static const struct {
+        const char *name, *opened;
+    } rows[] = {
+        {"FrozenLake-v1", "gym:FrozenLake-v1?one_hot=bytes"},
+        {"gym:FrozenLake-v1?map=8x8", "gym:FrozenLake-v1?map=8x8&one_hot=bytes"},
+        {"gym:FrozenLake-v1?one_hot=yes", "gym:FrozenLake-v1?one_hot=yes"},
+        {"gym:FrozenLake-v1?one_hot=no", "gym:FrozenLake-v1?one_hot=no"},
+        {"gym:CartPole-v1", "gym:CartPole-v1"},
+    };
+    EACH_ROW(i, rows) {
+        aq_env *env = NULL;
+        assert_succeeds(aq_env_open_to_act(rows[i].name, &env, &refusal));
+        assert_string_equal(env->name, rows[i].opened);
+        aq_env_unref(env);
+    }
+}
+
 TEST(an_unknown_task_is_answered_with_the_nearest)
 {
     refused("gym:CartPoel-v1", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole-v1'?");
