@@ -27,6 +27,7 @@ struct actorq_vec {
     float *reward;
     uint8_t *actions; /* (lanes): held between the bounds */
     aq_rng rng;
+    bool is_held; /* the only environment, at the end of its episode */
     actorq_vec_facts facts;
 };
 
@@ -141,15 +142,16 @@ static int fail_env(const actorq_vec *vec, aq_error *error)
 int actorq_vec_reset(actorq_vec *vec, const uint64_t *seed, void *observations, actorq_error *error)
 {
     aq_error problem = {0};
-    uint64_t first;
-    if (seed != NULL) {
-        first = *seed;
-        aq_rng_init(&vec->rng, first, RESET_STREAM);
-    } else {
-        first = aq_rng_next(&vec->rng);
-    }
     aq_vec_env_lend(vec->vec, observations, vec->next_obs, vec->reward);
-    aq_vec_env_start(vec->vec, vec->facts.lanes, first);
+    if (seed != NULL) {
+        aq_rng_init(&vec->rng, *seed, RESET_STREAM);
+        aq_vec_env_start(vec->vec, vec->facts.lanes, *seed);
+    } else if (vec->is_held) {
+        (void)aq_vec_env_step(vec->vec, vec->actions, INT64_MIN); /* which only begins the next */
+    } else {
+        aq_vec_env_start(vec->vec, vec->facts.lanes, aq_rng_next(&vec->rng));
+    }
+    vec->is_held = false;
     int rc = vec->vec->waiting_count > 0 ? fail_env(vec, &problem) : 0;
     return aq_library_tell(rc, &problem, error);
 }
@@ -231,17 +233,33 @@ static uint32_t write_ends(const aq_vec_env *vec, const actorq_rows *rows)
     return ended;
 }
 
+static int check_step(const actorq_vec *vec, const actorq_rows *rows, aq_error *error)
+{
+    if (rows->observations == NULL && vec->facts.lanes > 1) {
+        return aq_fail(error, AQ_E_INVALID, "no place for the observations of %u environments",
+                       vec->facts.lanes);
+    }
+    return vec->is_held
+               ? aq_fail(error, AQ_E_INVALID, "the episode has ended; reset begins another")
+               : 0;
+}
+
 int actorq_vec_step(actorq_vec *vec, const void *actions, const actorq_rows *rows,
                     uint32_t *ret_ended, actorq_error *error)
 {
     aq_error problem = {0};
     const void *taken;
-    int rc = take_actions(vec, actions, &taken, &problem);
+    int rc = check_step(vec, rows, &problem);
+    rc = rc != 0 ? rc : take_actions(vec, actions, &taken, &problem);
     if (rc == 0) {
-        aq_vec_env_lend(vec->vec, rows->observations, rows->finals, rows->rewards);
+        const bool holds = rows->observations == NULL;
+        vec->vec->holds_ends = holds;
+        aq_vec_env_lend(vec->vec, holds ? vec->obs : rows->observations, rows->finals,
+                        rows->rewards);
         const uint32_t made = aq_vec_env_step(vec->vec, taken, aq_clock_monotonic_ns());
         const uint32_t ended = write_ends(vec->vec, rows);
         if (made == vec->facts.lanes) {
+            vec->is_held = holds && ended > 0;
             *ret_ended = ended;
         } else {
             rc = fail_env(vec, &problem);

@@ -343,7 +343,11 @@ static void finish_step(aq_vec_env *vec, uint32_t lane, enum aq_step_end end, in
     vec->events[lane] =
         (uint8_t)(AQ_LANE_STEPPED |
                   (end == AQ_STEP_TERMINATED ? AQ_LANE_TERMINATED : AQ_LANE_TRUNCATED));
-    reset_lane(vec, lane, now_ns);
+    if (vec->holds_ends) {
+        make_wait(vec, lane, INT64_MIN);
+    } else {
+        reset_lane(vec, lane, now_ns);
+    }
 }
 
 static void announce(const aq_vec_env *vec, const uint8_t *actions)
@@ -363,7 +367,7 @@ uint32_t aq_vec_env_step(aq_vec_env *vec, const void *actions, int64_t now_ns)
     const uint8_t *rows = actions;
     const bool together = class->step_rows != NULL && vec->waiting_count == 0;
     uint32_t made = 0;
-    if (class->announce != NULL) {
+    if (class->announce != NULL && !vec->holds_ends) {
         announce(vec, rows);
     }
     if (together) {

@@ -166,7 +166,9 @@ typedef struct actorq_vec_facts {
 
 /* Where a step writes: the caller's arrays, of a row for each environment. */
 typedef struct actorq_rows {
-    void *observations; /* to act on: of an episode that ended, the first one of the next */
+    void *observations; /* to act on: of an episode that ended, the first one of the next. NULL,
+                         * of one environment: an episode that ended stays, to be drawn, and the
+                         * next one is begun by actorq_vec_reset */
     void *finals;       /* where the step led: of an episode that ended, its last observation */
     float *rewards;
     uint8_t *terminated; /* 1: ended by the task's own rules; else 0 */

@@ -3,6 +3,7 @@
 Where gymnasium (1.0 or later) is installed, Env and VecEnv are its classes' subclasses; nothing
 else changes.
 """
+import operator
 import os
 
 import numpy as np
@@ -25,6 +26,15 @@ _PICTURE = (400, 600, 3)
 
 def _system_seed():
     return int.from_bytes(os.urandom(8), "little")
+
+
+def _seed_of(seed):
+    """NumPy's whole numbers are seeds, too."""
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise TypeError(f"a seed is one whole number, not {seed!r}; of several environments each "
+                        "draws from a stream of its own") from None
 
 
 def _draw(vec, lane):
@@ -68,14 +78,10 @@ class Env(_EnvBase):
     def reset(self, *, seed=None, options=None):
         """Begins an episode: (observation, info)."""
         del options
+        seed = None if seed is None else _seed_of(seed)
         if _EnvBase is not object:
             super().reset(seed=seed)
-        if seed is not None:
-            observations = self._vec.reset(seed)
-        elif self._ended:
-            observations = self._vec.observations  # the next episode has begun already
-        else:
-            observations = self._vec.reset(None)
+        observations = self._vec.reset(seed)
         self._ended = False
         return observations[0].copy(), {}
 
@@ -83,7 +89,11 @@ class Env(_EnvBase):
         """(observation, reward, terminated, truncated, info)."""
         if self._ended is not False:
             raise RuntimeError("no episode is on: reset() begins one")
-        observation, reward, terminated, truncated = self._step(action)
+        try:
+            observation, reward, terminated, truncated = self._step(action)
+        except _actorq.Error:
+            self._ended = None  # what it was in is lost
+            raise
         self._ended = terminated or truncated
         return observation, reward, terminated, truncated, {}
 
@@ -130,7 +140,8 @@ class VecEnv(_VecBase):
 
     def __init__(self, task, num_envs=1, *, seed=None, copy=True):
         choose_python(task)
-        self._vec = _actorq.Vec(task, num_envs, _system_seed() if seed is None else seed, copy)
+        self._vec = _actorq.Vec(task, num_envs, _system_seed() if seed is None else _seed_of(seed),
+                                copy)
         self._step = self._vec.step
         self.facts = self._vec.facts
         self.task = self.facts["task"]
@@ -150,10 +161,7 @@ class VecEnv(_VecBase):
         """Begins an episode in each: (observations, infos). Environment i draws from stream i of
         `seed`."""
         del options
-        if seed is not None and not isinstance(seed, (int, np.integer)):
-            raise TypeError("one seed is for all environments, each of which draws from a stream "
-                            "of its own")
-        return self._vec.reset(seed), {}
+        return self._vec.reset(None if seed is None else _seed_of(seed)), {}
 
     def step(self, actions):
         """(observations, rewards, terminations, truncations, infos)."""

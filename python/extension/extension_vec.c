@@ -285,12 +285,10 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static int observations_place = OBSERVATIONS, returns_place = RETURNS, lengths_place = LENGTHS;
+static int returns_place = RETURNS, lengths_place = LENGTHS;
 
 static PyGetSetDef properties[] = {
     {"facts", get_facts, NULL, "What the environments are, as a dict.", NULL},
-    {"observations", get_kept, NULL, "What is to be acted on after a step_one.",
-     &observations_place},
     {"returns", get_kept, NULL, "Of the episodes that the last step belonged to.", &returns_place},
     {"lengths", get_kept, NULL, "Of the episodes that the last step belonged to.", &lengths_place},
     {NULL, NULL, NULL, NULL, NULL},

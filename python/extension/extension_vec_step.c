@@ -145,13 +145,15 @@ static const void *take_action(const aq_py_vec *self, PyObject *action, aq_py_le
     return ret_lent->view.buf;
 }
 
-/* What the step led to, a row without an axis for it, is an aq_py_array_view of its own. */
+/* What the step led to, a row without an axis for it, is an aq_py_array_view of its own. What is to
+ * be acted on has no place: the end of an episode can be drawn until a reset. */
 static PyObject *step_alone(aq_py_vec *self, const void *action)
 {
     aq_py_array_view arrays[FRESH_COUNT];
     PyObject *result = NULL;
     uint32_t ended;
     memcpy(arrays, self->kept, sizeof(arrays));
+    arrays[OBSERVATIONS].view.buf = NULL;
     aq_py_array_view *led_to = &arrays[FINALS];
     led_to->object =
         aq_py_array(self->observations.dtype, -1, self->observations.shape, &led_to->view);

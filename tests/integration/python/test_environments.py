@@ -91,11 +91,38 @@ class TestEnv(unittest.TestCase):
         self.assertTrue((first != other).any())
         self.assertTrue(env.observation_space.contains(first))
 
+    def test_seeds_are_whole_numbers_of_any_kind(self):
+        env, envs = actorq.make("gym:CartPole-v1"), actorq.make_vec("gym:CartPole-v1", 2,
+                                                                    seed=np.int64(3))
+        first, _ = env.reset(seed=3)
+        for seed in (np.int64(3), np.uint32(3), np.array(3)):
+            np.testing.assert_array_equal(env.reset(seed=seed)[0], first)
+            np.testing.assert_array_equal(envs.reset(seed=seed)[0][0], first)
+        for seed in (3.5, "3"):
+            with self.assertRaisesRegex(TypeError, "one whole number"):
+                env.reset(seed=seed)
+
     def test_toy_text_is_seen_as_one_of_many(self):
         env = actorq.make("gym:FrozenLake-v1")
         self.assertEqual((env.task, env.observation_space.shape),
                          ("gym:FrozenLake-v1?one_hot=bytes", (16,)))
         self.assertEqual(env.reset(seed=1)[0].tolist(), [255] + [0] * 15)
+
+    def test_the_end_of_an_episode_is_drawn_until_the_next(self):
+        env, envs = actorq.make("gym:CartPole-v1", render_mode="rgb_array"), actorq.make_vec(
+            "gym:CartPole-v1", 1)
+        env.reset(seed=1)
+        envs.reset(seed=1)
+        other = actorq.make("gym:CartPole-v1", render_mode="rgb_array")
+        other.reset(seed=5)
+        for _ in range(3):
+            ended = False
+            while not ended:
+                observation, _, ended, _, _ = env.step(0)
+                following = envs.step([0])[0][0]
+            other.put(state=observation.astype(float))
+            np.testing.assert_array_equal(env.render(), other.render())
+            np.testing.assert_array_equal(env.reset()[0], following)  # chance goes on
 
     def test_an_episode_ends_and_is_begun_again(self):
         env = actorq.make("gym:CartPole-v1?time_limit=5")
@@ -205,6 +232,28 @@ class TestInPython(unittest.TestCase):
             env.step(np.zeros(2))
             self.assertGreater(env.render().max(), 200)
 
+    def test_its_own_picture_is_of_the_end(self):
+        env = actorq.make("py:bridge_tasks:Painted", render_mode="rgb_array")
+        for seed in (1, None):
+            env.reset(seed=seed)
+            start, ended = env.render(), False
+            while not ended:
+                ended = env.step(0)[2]
+            self.assertTrue((env.render() != start).any())
+
+    def test_an_episode_that_failed_is_over(self):
+        env = actorq.make("py:bridge_tasks:Raising")
+        env.reset(seed=1)
+        with self.assertRaises(ValueError):
+            env.step(9)  # which steps nothing
+        with self.assertRaisesRegex(actorq.Error, "the gears are jammed"):
+            for _ in range(9):
+                env.step(0)
+        with self.assertRaisesRegex(RuntimeError, "reset"):
+            env.step(0)
+        env.reset()
+        env.step(0)
+
     def test_what_is_wrong_is_said_in_words(self):
         for task, words in (("py:bridge_tasks:Nothing", "Nothing"),
                             ("py:no_such_module:Env", "no Python module no_such_module")):
@@ -262,7 +311,7 @@ class TestVecEnv(unittest.TestCase):
         np.testing.assert_array_equal(envs.reset(seed=1)[0], before)
         with self.assertRaisesRegex(ValueError, "1 to 4096"):
             actorq.make_vec("gym:CartPole-v1", 0)
-        with self.assertRaisesRegex(TypeError, "one seed"):
+        with self.assertRaisesRegex(TypeError, "one whole number"):
             envs.reset(seed=[1, 2])
         self.assertEqual(len(envs.render()), 2)
 

@@ -180,6 +180,40 @@ TEST(a_state_is_put_and_drawn)
     assert_int_equal(actorq_vec_draw(vec, 2, 0, 60, pixels, &library_error), ACTORQ_E_INVALID);
 }
 
+/* The lone environment of steps that have no place for the next episode's row. */
+TEST(an_episode_that_ended_is_kept_until_a_reset)
+{
+    static arrays kept, going;
+    const int32_t action = 0;
+    const uint64_t seed = 3;
+    uint32_t ended = 0, ended_too = 0;
+    static uint8_t before[60 * 80 * 3], after[60 * 80 * 3];
+    actorq_vec *vec = vec_open("gym:CartPole-v1", 1), *other = vec_open("gym:CartPole-v1", 1);
+    actorq_rows rows = rows_of(&kept), other_rows = rows_of(&going);
+    rows.observations = NULL;
+    assert_int_equal(actorq_vec_reset(vec, &seed, kept.obs, NULL), 0);
+    assert_int_equal(actorq_vec_reset(other, &seed, going.obs, NULL), 0);
+    while (ended == 0) {
+        assert_int_equal(actorq_vec_draw(vec, 0, 80, 60, before, NULL), 0);
+        assert_int_equal(actorq_vec_step(vec, &action, &rows, &ended, NULL), 0);
+        assert_int_equal(actorq_vec_step(other, &action, &other_rows, &ended_too, NULL), 0);
+        assert_memory_equal(kept.finals, going.finals, 4 * sizeof(float));
+        assert_int_equal(ended, ended_too);
+    }
+    assert_int_equal(actorq_vec_draw(vec, 0, 80, 60, after, NULL), 0);
+    assert_memory_not_equal(before, after, sizeof(after)); /* it leans further */
+    assert_int_equal(actorq_vec_step(vec, &action, &rows, &ended, &library_error),
+                     ACTORQ_E_INVALID);
+    assert_says(library_error.text, "the episode has ended");
+    assert_int_equal(actorq_vec_reset(vec, NULL, kept.obs, NULL), 0);
+    assert_memory_equal(kept.obs, going.obs, 4 * sizeof(float));
+    assert_int_equal(actorq_vec_step(vec, &action, &rows, &ended, NULL), 0);
+    vec = vec_open("gym:CartPole-v1", LANES);
+    assert_int_equal(actorq_vec_step(vec, &action, &rows, &ended, &library_error),
+                     ACTORQ_E_INVALID);
+    assert_says(library_error.text, "no place for the observations of 5");
+}
+
 TEST(opening_survives_every_failed_allocation)
 {
     actorq_vec *vec = NULL;
