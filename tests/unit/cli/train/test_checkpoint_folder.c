@@ -95,8 +95,8 @@ TEST_IN_FOLDER(the_newest_step_is_told_by_names_alone)
     assert_false(aq_checkpoint_newest_step(*state, &step));
     cli_make_folder(cli_path(state, "checkpoints"));
     assert_false(aq_checkpoint_newest_step(*state, &step));
-    cli_write_text(cli_path(state, "checkpoints/step-000000000900.aqc"), "");
-    cli_write_text(cli_path(state, "checkpoints/step-000000001000.aqc"), "");
+    file_put_text(cli_path(state, "checkpoints/step-000000000900.aqc"), "");
+    file_put_text(cli_path(state, "checkpoints/step-000000001000.aqc"), "");
     assert_true(aq_checkpoint_newest_step(*state, &step));
     assert_int_equal(step, 1000);
 }
