@@ -29,8 +29,8 @@ static const aq_options options_page = {
                "replay shard. Everything else it needs comes from the learner.",
     .details = "Examples:\n"
                "  actorq-actor --learner tcp://127.0.0.1:5550\n"
-               "  actorq-actor --learner tcp://head:5550 --gradients\n"
-               "  actorq-actor --learner tcp://head:5550 --evaluate\n",
+               "  actorq-actor --certs actor --learner tcp://head:5550 --gradients\n"
+               "  actorq-actor --certs evaluator --learner tcp://head:5550 --evaluate\n",
     AQ_OPTION_ROWS(option_rows),
 };
 

@@ -60,10 +60,12 @@ static const aq_options options_page = {
     .usage = "[options]",
     .summary = "Trains the policy, quantizes it and broadcasts each version; the place where "
                "actors and replay shards of a run meet.",
-    .details = "Examples:\n"
-               "  actorq-learner --config c.yaml --listen tcp://0.0.0.0:5550 --run runs/first\n"
-               "  actorq-learner --run runs/first --resume\n"
-               "  mpirun -n 4 actorq-learner --config c.yaml --run runs/first\n",
+    .details =
+        "Examples:\n"
+        "  actorq-learner --config c.yaml --listen tcp://127.0.0.1:5550 --run runs/first\n"
+        "  actorq-learner --config c.yaml --certs certs/learner --listen tcp://0.0.0.0:5550\n"
+        "  actorq-learner --run runs/first --resume\n"
+        "  mpirun -n 4 actorq-learner --config c.yaml --run runs/first\n",
     AQ_OPTION_ROWS(option_rows),
     .setting = aq_run_request_setting,
 };

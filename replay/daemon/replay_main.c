@@ -34,7 +34,8 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq-replay --learner tcp://127.0.0.1:5550 --listen tcp://127.0.0.1:5560\n"
                "  actorq-replay --learner tcp://127.0.0.1:5550 --data runs/a/replay-0\n"
-               "  actorq-replay --learner tcp://head:5550 --advertise tcp://$(hostname):0\n",
+               "  actorq-replay --certs replay --learner tcp://head:5550 --advertise "
+               "tcp://$(hostname):0\n",
     AQ_OPTION_ROWS(option_rows),
 };
 
