@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/plot/run_series.h"
 #include "common/base/assert.h"
@@ -116,14 +117,22 @@ static int read_run(aq_run_plot *plot, const char *run, aq_error *error)
     return rc;
 }
 
-/* Folders of other things lie among runs: with one run to draw, they are only said. */
+static bool is_plain_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Folders of other things lie among runs: with one run to draw, they are only said. Files do, too,
+ * where a shell names all that several seeds left: nobody meant those. */
 static int read_runs(aq_run_plot *plot, const char *const *runs, size_t count, aq_error *error)
 {
     aq_error problem = {0};
     int rc = 0;
     for (size_t i = 0; rc != AQ_E_NOMEM && i < count; i++) {
         rc = read_run(plot, runs[i], &problem);
-        if (rc != 0 && rc != AQ_E_NOMEM && count > 1 && plot->options->skip != NULL) {
+        if (rc != 0 && rc != AQ_E_NOMEM && count > 1 && plot->options->skip != NULL &&
+            !is_plain_file(runs[i])) {
             plot->options->skip(problem.text);
         }
     }
