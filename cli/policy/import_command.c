@@ -122,9 +122,12 @@ static int read_net(const import_arguments *arguments, aq_foreign_net *net, aq_e
     aq_buffer_init(&bytes, FILE_BYTES_MAX);
     int rc = aq_file_read(arguments->source, &bytes, error);
     if (rc == 0) {
-        rc = bytes.size >= 2 && memcmp(bytes.data, "PK", 2) == 0
-                 ? read_arrays(arguments, &bytes, net, error)
-                 : read_model(arguments, &bytes, net, error);
+        const bool is_archive = bytes.size >= 2 && memcmp(bytes.data, "PK", 2) == 0;
+        rc = is_archive ? read_arrays(arguments, &bytes, net, error)
+                        : read_model(arguments, &bytes, net, error);
+        if (rc == AQ_E_FOREIGN && !is_archive) {
+            rc = aq_fail(error, rc, "neither an .npz nor an ONNX model");
+        }
         rc = rc != 0 ? aq_fail_context(error, rc, "%s", arguments->source) : 0;
     }
     aq_buffer_fini(&bytes);

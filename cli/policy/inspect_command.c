@@ -13,6 +13,7 @@
 #include "common/net/rpc/frame.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
+#include "library/source/policy_source.h"
 
 typedef struct inspect_arguments {
     const char *path;
@@ -84,21 +85,14 @@ static int show_bytes(const char *path, aq_buffer *bytes, bool json, json_t **re
     uint32_t kind;
     const uint8_t *payload;
     size_t payload_size;
-    int rc = aq_frame_check(bytes->data, bytes->size, 0, &kind, &payload, &payload_size, error);
-    if (rc == AQ_E_FOREIGN) {
-        return aq_fail_context(error, rc, "%s: neither a policy nor a checkpoint", path);
-    }
+    int rc = aq_policy_source_check(path, bytes->data, bytes->size, error);
     if (rc != 0) {
-        return aq_fail_context(error, rc, "%s", path);
+        return rc;
     }
-    if (kind == AQ_FRAME_POLICY) {
-        return show_policy(path, bytes, json, ret_json, error);
-    }
-    if (kind == AQ_FRAME_CHECKPOINT) {
-        return show_checkpoint(path, bytes, json, ret_json, error);
-    }
-    return aq_fail(error, AQ_E_FOREIGN, "%s: a message (%s), not a policy or a checkpoint", path,
-                   aq_frame_kind_name(kind));
+    rc = aq_frame_check(bytes->data, bytes->size, 0, &kind, &payload, &payload_size, error);
+    return rc != 0                   ? aq_fail_context(error, rc, "%s", path)
+           : kind == AQ_FRAME_POLICY ? show_policy(path, bytes, json, ret_json, error)
+                                     : show_checkpoint(path, bytes, json, ret_json, error);
 }
 
 static int show_file(const char *path, bool json, json_t **ret_json, aq_error *error)

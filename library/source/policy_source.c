@@ -3,6 +3,7 @@
  */
 #include "library/source/policy_source.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,16 +95,35 @@ static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
-/* By the beginning of its frame; whatever else it is, is said by who reads it. */
-static bool is_checkpoint(const char *path)
+int aq_policy_source_check(const char *path, const uint8_t *head, uint64_t file_bytes,
+                           aq_error *error)
 {
-    uint8_t head[AQ_FRAME_HEADER_BYTES];
+    if (file_bytes < AQ_FRAME_HEADER_BYTES ||
+        (!aq_frame_begins(head, AQ_FRAME_POLICY) && !aq_frame_begins(head, AQ_FRAME_CHECKPOINT))) {
+        return aq_fail(error, AQ_E_FOREIGN, "%s is neither a policy (.aq) nor a checkpoint (.aqc)",
+                       path);
+    }
+    return file_bytes < aq_frame_size(head)
+               ? aq_fail(error, AQ_E_CORRUPT, "%s was cut short: %" PRIu64 " of %zu bytes", path,
+                         file_bytes, aq_frame_size(head))
+               : 0;
+}
+
+/* Which of them the file is, by the beginning of its frame. */
+static int look_at(const char *path, bool *ret_is_checkpoint, aq_error *error)
+{
+    uint8_t head[AQ_FRAME_HEADER_BYTES] = {0};
+    struct stat status = {0};
     FILE *file = fopen(path, "rb");
-    const bool is_whole = file != NULL && fread(head, sizeof(head), 1, file) == 1;
+    const bool is_read = file != NULL && fstat(fileno(file), &status) == 0;
+    const size_t count = is_read ? fread(head, 1, sizeof(head), file) : 0;
     if (file != NULL) {
         (void)fclose(file);
     }
-    return is_whole && aq_frame_begins(head, AQ_FRAME_CHECKPOINT);
+    *ret_is_checkpoint = aq_frame_begins(head, AQ_FRAME_CHECKPOINT);
+    return !is_read || (count < sizeof(head) && (uint64_t)status.st_size >= sizeof(head))
+               ? 0 /* who reads all of it says why it can't be read */
+               : aq_policy_source_check(path, head, (uint64_t)status.st_size, error);
 }
 
 /* Of a run that normalized observations: its first layer takes them as they are, as of all versions
@@ -186,8 +206,11 @@ static int read_file(const char *path, aq_snapshot **ret_snapshot, char *ret_pat
     if (rc != 0) {
         return aq_fail(error, rc, "%s: the path is too long", path);
     }
-    return is_checkpoint(path) ? read_checkpoint(path, ret_snapshot, error)
-                               : aq_policy_file_read(path, ret_snapshot, error);
+    bool is_checkpoint = false;
+    rc = look_at(path, &is_checkpoint, error);
+    return rc != 0         ? rc
+           : is_checkpoint ? read_checkpoint(path, ret_snapshot, error)
+                           : aq_policy_file_read(path, ret_snapshot, error);
 }
 
 /* ---- in which precision --------------------------------------------------------------------- */

@@ -31,6 +31,12 @@ int aq_precision_take(void *precision, const char *name, aq_error *error) AQ_MUS
 int aq_policy_source_read(const char *run_or_policy, uint32_t precision, aq_snapshot **ret_snapshot,
                           char *ret_path, bool *ret_quantized, aq_error *error) AQ_MUST_USE;
 
+/* Judges a file by its first bytes, as many as a frame's header has or all of them: AQ_E_FOREIGN
+ * for what is neither a policy nor a checkpoint, AQ_E_CORRUPT for one that was cut short. What is
+ * wrong further on is said by who reads it. */
+int aq_policy_source_check(const char *path, const uint8_t *head, uint64_t file_bytes,
+                           aq_error *error) AQ_MUST_USE;
+
 /* The parameters of a policy in fp32; the caller releases them. AQ_E_NOMEM. */
 int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params) AQ_MUST_USE;
 

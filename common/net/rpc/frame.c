@@ -189,6 +189,11 @@ bool aq_frame_begins(const uint8_t header[AQ_FRAME_HEADER_BYTES], enum aq_frame_
     return memcmp(header, magic, sizeof(magic)) == 0 && aq_u16_get(header + KIND_AT) == kind;
 }
 
+size_t aq_frame_size(const uint8_t header[AQ_FRAME_HEADER_BYTES])
+{
+    return AQ_FRAME_HEADER_BYTES + (size_t)aq_u32_get(header + LENGTH_AT);
+}
+
 uint32_t aq_frame_crc(const void *frame)
 {
     return aq_u32_get((const uint8_t *)frame + CRC_AT);

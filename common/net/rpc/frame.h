@@ -56,6 +56,9 @@ int aq_frame_check_proved(const void *bytes, size_t size, uint32_t kind,
 /* Whether a file that begins with this header says that it is a frame of that kind. */
 bool aq_frame_begins(const uint8_t header[AQ_FRAME_HEADER_BYTES], enum aq_frame_kind kind);
 
+/* How many bytes a frame is long that begins with this header. */
+size_t aq_frame_size(const uint8_t header[AQ_FRAME_HEADER_BYTES]);
+
 /* The crc that a frame which aq_frame_check has passed carries: tells one message from another. */
 uint32_t aq_frame_crc(const void *frame);
 

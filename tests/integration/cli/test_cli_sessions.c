@@ -148,6 +148,8 @@ static int make_things(void **state)
     cli_write_policy("fp32.aq", AQ_FORMAT_F32, 7);
     cli_write_policy("int4.aq", AQ_FORMAT_INT4, 7);
     cli_write_checkpoint("a.aqc", 3000);
+    cli_write_policy("cut.aq", AQ_FORMAT_F32, 7);
+    assert_int_equal(truncate("cut.aq", 1000), 0);
     file_put_text("notes.txt", "The quick brown fox jumps over the lazy dog.\n");
     file_put_text("tab.yaml", "learner:\n\tbatch_size: 3\n");
     file_put_text("flat.yaml", "learner.batch_size: 3\n");

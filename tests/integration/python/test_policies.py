@@ -89,7 +89,7 @@ class TestPolicy(RunKit):
                 self.policy.act(obs)
         with self.assertRaisesRegex(actorq.Error, "draws nothing"):
             self.policy.draw(self.obs, 1, 2)
-        for path, words in (("nowhere", "nowhere"), (__file__, "not a message of ours")):
+        for path, words in (("nowhere", "nowhere"), (__file__, "neither a policy")):
             with self.assertRaisesRegex(actorq.Error, words):
                 actorq.load(path)
         with self.assertRaisesRegex(ValueError, "'int9' is no format"):

@@ -219,7 +219,7 @@ TEST_IN_FOLDER(what_is_no_policy_is_refused_in_words)
         const char *words;
     } rows[] = {
         {"none", NULL, ACTORQ_E_NOT_FOUND, "none"},
-        {"text", NULL, ACTORQ_E_FOREIGN, "not a message of ours"},
+        {"text", NULL, ACTORQ_E_FOREIGN, "neither a policy (.aq) nor a checkpoint"},
         {"policy.aq", "int9", ACTORQ_E_INVALID, "'int9' is no format"},
         {"policy.aq", "fp32", ACTORQ_E_UNSUPPORTED, "cannot be had"},
     };
