@@ -167,17 +167,27 @@ static void read_last_settings(const aq_run_config *given, const char *run_dir,
     *ret_config = rc == 0 ? config : *given;
 }
 
-/* What is given beside --resume may be a task, but no other. */
-static int check_same_task(const char *run_dir, const char *task, aq_error *error)
+/* What is given beside --resume may be a task or an algorithm, but no other. That is said before
+ * the settings are checked, which may not fit together then. */
+static int check_same(const char *run_dir, const char *task, const aq_run_request *request,
+                      aq_error *error)
 {
-    aq_run_config run = {0};
+    aq_run_config run = {.learner.algorithm = AQ_ALGORITHM_AUTO}, asked;
     char whole[AQ_TASK_NAME_MAX];
     read_last_settings(&run, run_dir, &run);
     aq_env_whole_name(task, whole);
-    return run.task[0] == '\0' || strcmp(run.task, whole) == 0
-               ? 0
-               : aq_fail(error, AQ_E_INVALID, "the task of %s is %s, not %s", run_dir, run.task,
-                         whole);
+    if (run.task[0] != '\0' && strcmp(run.task, whole) != 0) {
+        return aq_fail(error, AQ_E_INVALID, "the task of %s is %s, not %s", run_dir, run.task,
+                       whole);
+    }
+    int rc = aq_run_request_asked(request, &asked, error);
+    const uint32_t algorithm = asked.learner.algorithm;
+    return rc != 0 || run.learner.algorithm == AQ_ALGORITHM_AUTO ||
+                   algorithm == AQ_ALGORITHM_AUTO || algorithm == run.learner.algorithm
+               ? rc
+               : aq_fail(error, AQ_E_INVALID,
+                         "the algorithm of %s is %s, not %s; start another run", run_dir,
+                         aq_algorithm_names[run.learner.algorithm], aq_algorithm_names[algorithm]);
 }
 
 /* A run that is resumed goes on under the settings that it had, which are all. */
@@ -212,7 +222,7 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
         rc = aq_env_open(task, &env, error);
     }
     if (rc == 0 && arguments->options.resume) {
-        rc = check_same_task(arguments->options.run_dir, env->name, error);
+        rc = check_same(arguments->options.run_dir, env->name, &request, error);
     }
     if (rc == 0) {
         if (!arguments->options.quiet && strcmp(task, env->name) != 0) {

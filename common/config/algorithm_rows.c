@@ -85,7 +85,7 @@ static void list_those_for(const aq_schema *schema, bool is_data_set, char *out,
 }
 
 int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
-                               const aq_schema *schema, aq_error *error)
+                               const aq_schema *schema, bool is_data_set, aq_error *error)
 {
     char others[256];
     if (aq_algorithm_takes(algorithm, &schema->action)) {
@@ -93,7 +93,7 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
     }
     const bool are_choices = schema->action.kind == AQ_SPACE_DISCRETE;
     const bool takes_choices = (rows[algorithm].actions & AQ_SPACE_DISCRETE) != 0;
-    list_those_for(schema, false, others, sizeof(others));
+    list_those_for(schema, is_data_set, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "learner.algorithm %s needs %s; those of %s are %s, for which %s are made",
                    aq_algorithm_names[algorithm],
@@ -104,7 +104,7 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
                    aq_space_is_several(&schema->action) ? "several choices at once"
                    : are_choices                        ? "choices"
                                                         : "continuous",
-                   others);
+                   others[0] != '\0' ? others : "none");
 }
 
 int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *schema,

@@ -80,10 +80,11 @@ enum aq_algorithm aq_algorithm_for(const aq_schema *schema);
 /* Whether it is made for them; "auto" will be. */
 bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions);
 
-/* AQ_E_UNSUPPORTED, naming those that would do, when the algorithm is not made for the actions of
- * `task`. */
+/* AQ_E_UNSUPPORTED, naming those that would do, from a data set or with actors, when the algorithm
+ * is not made for the actions of `task`. */
 int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
-                               const aq_schema *schema, aq_error *error) AQ_MUST_USE;
+                               const aq_schema *schema, bool is_data_set,
+                               aq_error *error) AQ_MUST_USE;
 
 /* The same when it learns from nothing but what the actors of its run do, of which a data set holds
  * none. */

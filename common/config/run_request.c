@@ -20,12 +20,17 @@ static int put_over(const aq_run_request *request, aq_run_config *config, aq_err
     return rc != 0 ? rc : aq_settings_assign_all(table, request->assignments, config, error);
 }
 
+int aq_run_request_asked(const aq_run_request *request, aq_run_config *ret_asked, aq_error *error)
+{
+    aq_settings_init(aq_run_config_table(), ret_asked);
+    return put_over(request, ret_asked, error);
+}
+
 int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAME_MAX],
                         aq_error *error)
 {
     aq_run_config asked;
-    aq_settings_init(aq_run_config_table(), &asked);
-    int rc = put_over(request, &asked, error);
+    int rc = aq_run_request_asked(request, &asked, error);
     if (rc == 0 && strchr(asked.task, '*') != NULL) {
         rc = aq_fail(error, AQ_E_INVALID,
                      "these settings are for %s: which task? 'actorq envs' lists them", asked.task);
@@ -87,6 +92,11 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
     }
     if (rc == 0) {
         aq_run_config_choose_algorithm(&config, schema);
+        rc = request->is_offline
+                 ? aq_algorithm_check_actions(config.learner.algorithm, task, schema, true, error)
+                 : 0;
+    }
+    if (rc == 0) {
         rc = aq_run_rules_check_task(&config, schema, error);
     }
     if (rc == 0) {

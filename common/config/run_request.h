@@ -25,6 +25,11 @@ typedef struct aq_run_request {
 int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAME_MAX],
                         aq_error *error) AQ_MUST_USE;
 
+/* The defaults, and over them what was asked for, without a preset: what is not set may come to be
+ * anything. Errors as above. */
+int aq_run_request_asked(const aq_run_request *request, aq_run_config *ret_asked,
+                         aq_error *error) AQ_MUST_USE;
+
 /* All of it, for the task of that full name; *ret_preset in static storage. Rules between settings
  * are not checked. AQ_E_NOT_FOUND for a preset, AQ_E_UNSUPPORTED for an algorithm that is not for
  * the task, AQ_E_INVALID. */

@@ -239,7 +239,8 @@ static int check_noisy(const aq_run_config *config, aq_error *error)
 
 int aq_run_rules_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
-    int rc = aq_algorithm_check_actions(config->learner.algorithm, config->task, schema, error);
+    int rc =
+        aq_algorithm_check_actions(config->learner.algorithm, config->task, schema, false, error);
     rc = rc == 0 ? check_observations(config, schema, error) : rc;
     rc = rc == 0 ? check_state(config, error) : rc;
     return rc == 0 ? check_noisy(config, error) : rc;

@@ -203,6 +203,9 @@ TEST(mistakes_are_answered_in_words)
                     "cql and rainbow",
                     "train", "--offline", at("steps.aqds"), "--run", at("no"), "--set",
                     "learner.algorithm=ppo", "--set", "limits.learner_steps=10", NULL);
+    program_refuses("are choices, for which dqn, qr_dqn, c51, sac, iql, cql and rainbow are made",
+                    "train", "--offline", at("steps.aqds"), "--run", at("no"), "--set",
+                    "learner.algorithm=td3_bc", NULL);
     program_refuses("nothing would end this run", "train", "--offline", at("steps.aqds"), "--run",
                     at("no"), "--set", "learner.algorithm=dqn", NULL);
     assert_false(aq_path_exists(at("no")));

@@ -13,7 +13,7 @@ TEST(several_choices_at_once_are_for_those_on_policy)
     aq_space_init_box(&several.obs, 1, &low, &high);
     for (uint32_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
         if (i >= AQ_ALGORITHM_PPO && i <= AQ_ALGORITHM_IMPALA) {
-            assert_int_equal(aq_algorithm_check_actions(i, "a task", &several, NULL), 0);
+            assert_int_equal(aq_algorithm_check_actions(i, "a task", &several, false, NULL), 0);
             continue;
         }
         const bool is_discrete = aq_algorithm_takes(i, &(aq_space){.kind = AQ_SPACE_DISCRETE});
@@ -22,9 +22,11 @@ TEST(several_choices_at_once_are_for_those_on_policy)
                        "once, for which ppo, a2c, reinforce, trpo and impala are made",
                        aq_algorithm_names[i],
                        is_discrete ? "actions that are one choice" : "continuous actions");
-        assert_refused(aq_algorithm_check_actions(i, "a task", &several, &refusal),
+        assert_refused(aq_algorithm_check_actions(i, "a task", &several, false, &refusal),
                        AQ_E_UNSUPPORTED, words);
     }
+    assert_refused(aq_algorithm_check_actions(AQ_ALGORITHM_DQN, "a task", &several, true, &refusal),
+                   AQ_E_UNSUPPORTED, "for which none are made");
     assert_refused(aq_algorithm_check_data_set(AQ_ALGORITHM_PPO, &several, &refusal),
                    AQ_E_UNSUPPORTED, "nothing learns");
 }
