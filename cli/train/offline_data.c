@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "cli/train/own_loop.h"
 #include "common/base/buffer.h"
 #include "common/base/parse.h"
 #include "common/config/run_rules.h"
@@ -109,25 +110,35 @@ static int span_of(const aq_run_config *config, uint32_t *ret_span, aq_error *er
     return 0;
 }
 
-typedef struct child_end {
+typedef struct importing {
+    aq_own_loop loop;
+    uv_process_t process;
     int64_t status;
     int signal_number;
-} child_end;
+    bool is_interrupted;
+} importing;
 
 static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_number)
 {
-    child_end *end = process->data;
-    end->status = status;
-    end->signal_number = signal_number;
-    uv_close((uv_handle_t *)process, NULL);
+    importing *work = process->data;
+    work->status = status;
+    work->signal_number = signal_number;
+    uv_stop(&work->loop.uv);
+}
+
+/* What is left behind goes with the run's folder. */
+static void on_signal(void *user, int number)
+{
+    importing *work = user;
+    work->is_interrupted = true;
+    (void)uv_process_kill(&work->process, number);
 }
 
 /* Standard output is for the result of the run, so what the program prints goes to standard
  * error. */
 static int run_and_wait(const char *program, char **argv, aq_error *error)
 {
-    child_end end = {.status = -1};
-    uv_process_t process = {.data = &end};
+    importing work = {.status = -1, .process.data = &work};
     uv_stdio_container_t stdio[3] = {
         {.flags = UV_IGNORE},
         {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
@@ -140,20 +151,20 @@ static int run_and_wait(const char *program, char **argv, aq_error *error)
         .stdio_count = 3,
         .stdio = stdio,
     };
-    uv_loop_t loop;
-    if (uv_loop_init(&loop)) {
-        return aq_fail(error, AQ_E_NOMEM, "an event loop could not be made");
-    }
-    int rc = uv_spawn(&loop, &process, &options);
+    int rc = aq_own_loop_init(&work.loop, on_signal, &work, error);
     if (rc != 0) {
-        uv_close((uv_handle_t *)&process, NULL);
+        return rc;
     }
-    (void)uv_run(&loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&loop);
-    if (rc != 0) {
-        return aq_fail(error, AQ_E_IO, "%s can't be started: %s", program, uv_strerror(rc));
+    const int spawned = uv_spawn(&work.loop.uv, &work.process, &options);
+    if (spawned == 0) {
+        (void)uv_run(&work.loop.uv, UV_RUN_DEFAULT);
     }
-    return end.status == 0 && end.signal_number == 0
+    aq_own_loop_fini(&work.loop);
+    if (spawned != 0) {
+        return aq_fail(error, AQ_E_IO, "%s can't be started: %s", program, uv_strerror(spawned));
+    }
+    return work.is_interrupted ? aq_fail(error, AQ_E_IO, "interrupted: there is no run yet")
+           : work.status == 0 && work.signal_number == 0
                ? 0
                : aq_fail(error, AQ_E_IO, "the data set could not be imported");
 }

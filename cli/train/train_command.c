@@ -308,18 +308,6 @@ static bool holds(const char *run_dir, const char *name)
     return aq_path_exists(path);
 }
 
-static int check_resumed(const aq_train_options *options, aq_error *error)
-{
-    if (options->resume && options->run_dir[0] == '\0') {
-        return aq_fail(error, AQ_E_INVALID, "--resume needs --run DIR");
-    }
-    if (options->resume && !holds(options->run_dir, "run.json")) {
-        return aq_fail(error, AQ_E_NOT_FOUND, "%s holds no run to resume (there is no %s/run.json)",
-                       options->run_dir, options->run_dir);
-    }
-    return 0;
-}
-
 /* A grid without seeds is of one. */
 static int check_seeds(train_arguments *arguments, aq_error *error)
 {
@@ -345,7 +333,7 @@ static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *
         rc = aq_rank_launch_check(arguments->options.learners, error);
     }
     if (rc == 0) {
-        rc = check_resumed(&arguments->options, error);
+        rc = aq_train_folder_check_resumed(&arguments->options, error);
     }
     if (rc == 0) {
         rc = resolve_settings(arguments, config, error);

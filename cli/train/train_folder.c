@@ -3,19 +3,26 @@
  */
 #include "cli/train/train_folder.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/text/run_paths.h"
+#include "cli/text/shell_text.h"
 #include "cli/train/checkpoint_folder.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 
-enum { CONFIG_BYTES_MAX = 1 << 20 };
+enum {
+    CONFIG_BYTES_MAX = 1 << 20,
+    RUNS_MAX = 10000,
+    COMMAND_BYTES = 2 * AQ_CLI_PATH_MAX + 64
+};
 
 /* Of runs that nobody named. */
 static const char runs[] = "runs";
@@ -48,6 +55,80 @@ static int name_run(const aq_run_config *config, char *out, size_t size)
                                : aq_text_format(out, size, "%s-s%" PRIu64, name, config->seed);
 }
 
+bool aq_train_folder_is_free(const char *dir)
+{
+    DIR *folder = opendir(dir);
+    bool is_free = folder != NULL || !aq_path_exists(dir);
+    for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        is_free = is_free && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return is_free;
+}
+
+/* The first run that is in `dir`, which may be its own; "": there is none. */
+static void find_run(const char *dir, char out[AQ_CLI_PATH_MAX])
+{
+    aq_run_paths runs_in = {0};
+    aq_error ignored;
+    int rc = aq_run_paths_add(&runs_in, dir, RUNS_MAX, &ignored);
+    (void)snprintf(out, AQ_CLI_PATH_MAX, "%s",
+                   rc != AQ_E_NOMEM && runs_in.count > 0 ? runs_in.paths[0] : "");
+    aq_run_paths_fini(&runs_in);
+}
+
+/* "actorq train --run runs/three/seed-1 --resume" */
+static const char *resuming(const char *run, char out[COMMAND_BYTES])
+{
+    char program[AQ_CLI_PATH_MAX], word[AQ_CLI_PATH_MAX];
+    (void)snprintf(out, COMMAND_BYTES, "%s train --run %s --resume",
+                   aq_shell_program(program, sizeof(program)),
+                   aq_shell_word(word, sizeof(word), run));
+    return out;
+}
+
+/* Several runs can't be resumed at once. */
+static int refuse_taken(const char *dir, bool wants_several, aq_error *error)
+{
+    char run[AQ_CLI_PATH_MAX], command[COMMAND_BYTES];
+    find_run(dir, run);
+    if (run[0] == '\0') {
+        return aq_fail(error, AQ_E_EXISTS, "%s exists already and is no run: give another --run",
+                       dir);
+    }
+    if (!wants_several && strcmp(run, dir) == 0) {
+        return aq_fail(error, AQ_E_EXISTS,
+                       "%s exists already; give --resume to go on with it, or another --run", dir);
+    }
+    return aq_fail(error, AQ_E_EXISTS,
+                   "%s exists already; give another --run (one run of it goes on with '%s')", dir,
+                   resuming(run, command));
+}
+
+int aq_train_folder_check_resumed(const aq_train_options *options, aq_error *error)
+{
+    char run[AQ_CLI_PATH_MAX], command[COMMAND_BYTES];
+    if (!options->resume) {
+        return 0;
+    }
+    if (options->run_dir[0] == '\0') {
+        return aq_fail(error, AQ_E_INVALID, "--resume needs --run DIR");
+    }
+    find_run(options->run_dir, run);
+    if (strcmp(run, options->run_dir) == 0) {
+        return 0;
+    }
+    return run[0] != '\0'
+               ? aq_fail(error, AQ_E_NOT_FOUND,
+                         "%s holds runs, and is none itself; one of them goes on with '%s'",
+                         options->run_dir, resuming(run, command))
+               : aq_fail(error, AQ_E_NOT_FOUND,
+                         "%s holds no run to resume (there is no %s/run.json)", options->run_dir,
+                         options->run_dir);
+}
+
 int aq_train_folder_choose(const aq_run_config *config, aq_train_options *options, aq_error *error)
 {
     char name[AQ_CLI_PATH_MAX];
@@ -62,10 +143,8 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
             }
         }
     }
-    if (!options->resume && aq_path_exists(options->run_dir)) {
-        return aq_fail(error, AQ_E_EXISTS,
-                       "%s exists already; give --resume to go on with it, or another --run",
-                       options->run_dir);
+    if (!options->resume && !aq_train_folder_is_free(options->run_dir)) {
+        return refuse_taken(options->run_dir, config->seed == 0, error);
     }
     int rc = aq_folder_lock_check(options->run_dir, error);
     return rc != 0 ? rc : aq_dir_create(options->run_dir, error);

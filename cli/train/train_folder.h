@@ -4,15 +4,23 @@
 #ifndef AQ_CLI_TRAIN_TRAIN_FOLDER_H
 #define AQ_CLI_TRAIN_TRAIN_FOLDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/train/train_session.h"
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 
-/* Names it where options->run_dir is "", and makes it. AQ_E_EXISTS when it is there, or in use. */
+/* Names it where options->run_dir is "", and makes it. AQ_E_EXISTS when it is there and not empty,
+ * or in use. */
 int aq_train_folder_choose(const aq_run_config *config, aq_train_options *options,
                            aq_error *error) AQ_MUST_USE;
+
+/* Whether something new may be made there: nothing is, or an empty folder. */
+bool aq_train_folder_is_free(const char *dir);
+
+/* AQ_E_NOT_FOUND where --resume is given, and the folder has no run of its own. */
+int aq_train_folder_check_resumed(const aq_train_options *options, aq_error *error) AQ_MUST_USE;
 
 /* Removes it, and with the last run the folder of those that have no name of their own; for who has
  * made it now, and nothing came of it. One with a policy or a checkpoint stays all the same. */

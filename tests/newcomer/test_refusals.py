@@ -7,9 +7,12 @@ is given again, mended, works.
 
 import os
 import shutil
+import signal
 import socket
+import subprocess
+import time
 
-from newcomer import SHORT, Newcomer, main
+from newcomer import ACTORQ, SECONDS_MAX, SHORT, Newcomer, main
 
 BROKEN = """\
 import types
@@ -75,6 +78,32 @@ class TestRefusals(Newcomer):
         done = self.type("actorq train --offline steps.aqds --set limits.learner_steps=10")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(os.listdir("."), ["steps.aqds"], done.stderr)
+
+    def test_an_import_that_is_interrupted(self):
+        self.works(f"actorq train gym:CartPole-v1 --run a --actors 1 -q {SHORT} "
+                   "--set replay.storage=segments")
+        self.works("actorq replay export a/replay-0 steps.aqds")
+        os.mkdir("bin")
+        shutil.copy(ACTORQ, "bin/actorq")
+        with open("bin/actorq-data", "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\nexec sleep 600\n")  # imports for long
+        os.chmod("bin/actorq-data", 0o755)
+        with subprocess.Popen(["bin/actorq", "train", "--offline", "steps.aqds", "--run", "x",
+                               "--set", "limits.learner_steps=10", "-q"],
+                              stderr=subprocess.PIPE, text=True) as train:
+            last = time.monotonic() + SECONDS_MAX / 4
+            while not os.path.exists("x/offline") and time.monotonic() < last:
+                time.sleep(0.05)
+            time.sleep(0.5)  # until it waits
+            train.send_signal(signal.SIGINT)
+            wrong = train.communicate(timeout=SECONDS_MAX)[1]
+        self.assertEqual((train.returncode, wrong),
+                         (1, "actorq train: interrupted: there is no run yet\n"))
+        self.assertFalse(os.path.exists("x"))
+
+    def test_a_folder_that_is_empty_is_taken(self):
+        os.mkdir("x")
+        self.works(f"actorq train gym:CartPole-v1 --run x {SHORT} --quiet")
 
 
 if __name__ == "__main__":
