@@ -22,6 +22,7 @@
 #include "cli/train/train_folder.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/config/run_names.h"
 #include "common/sys/file.h"
 #include "common/sys/process.h"
 
@@ -111,7 +112,7 @@ static void print_run(const seed_run *run)
             "%s%sseed %-4" PRIu64 "  return %s  %s after %s, %s steps  %s\n", run->point,
             run->point[0] != '\0' ? "  " : "", run->seed,
             aq_figure_return(&mean, aq_json_number_of(run->result, "return_mean")),
-            json_string_value(json_object_get(run->result, "state")),
+            aq_run_state_text(json_string_value(json_object_get(run->result, "state"))),
             aq_text_duration(took, sizeof(took), aq_json_number_of(run->result, "wall_s")),
             aq_text_count(steps, sizeof(steps), aq_json_number_of(run->result, "env_steps")),
             json_string_value(json_object_get(run->result, "run")));
@@ -235,14 +236,31 @@ static int sum_up_point(const seed_runs *all, const char *point, aq_error *error
     return 0;
 }
 
+/* The first that ended before its time, in its folder; "": none. */
+static void find_interrupted(const seed_runs *all, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < all->count && out[0] == '\0'; i++) {
+        if (json_is_true(json_object_get(all->runs[i].result, "interrupted"))) {
+            path_of(&all->runs[i], "", out, size);
+        }
+    }
+}
+
 static void print_next(const seed_runs *all, bool can_be_drawn)
 {
+    char run[PATH_BYTES], word[PATH_BYTES];
     char program[AQ_CLI_PATH_MAX], folder[AQ_CLI_PATH_MAX];
     aq_shell_program(program, sizeof(program));
     aq_shell_word(folder, sizeof(folder), all->options->run_dir);
     (void)printf("\nTry next:\n  %s runs %s\n", program, folder);
     if (can_be_drawn) {
         (void)printf("  %s plot %s\n", program, folder);
+    }
+    find_interrupted(all, run, sizeof(run));
+    if (run[0] != '\0') {
+        (void)printf("  %s train --run %s --resume\n", program,
+                     aq_shell_word(word, sizeof(word), run));
     }
 }
 
@@ -280,6 +298,9 @@ static int sum_up(const seed_runs *all, aq_error *error)
         ended += result != NULL;
         is_evaluated =
             is_evaluated || (result != NULL && isfinite(aq_json_number_of(result, "best_return")));
+    }
+    if (rc == 0 && all->interrupted && !all->json) {
+        (void)printf("\n%zu of %zu runs; interrupted\n", ended, all->count);
     }
     if (rc == 0 && ended > 0 && !all->json) {
         print_next(all, is_evaluated);

@@ -36,6 +36,7 @@ class TestSeeds(Newcomer):
         said = self.works(f"actorq train gym:CartPole-v1 --run all --seeds 2 --jobs 2 -q {SHORT}")
         self.assertIn("\nseed 2 ", "\n" + said)
         self.assertIn("\n0 of 2 solved; return ", said)
+        self.assertIn("  ended at its limit after ", said)
         self.works(said.split("\nTry next:\n")[1].strip())
         listed = json.loads(self.works("actorq runs all --json"))["runs"]
         self.assertEqual(sorted((run["path"], run["seed"], run["state"]) for run in listed),
@@ -75,6 +76,8 @@ class TestSeeds(Newcomer):
         self.assertIn("seed 1 ", said)
         self.assertNotIn("nan", said)
         self.assertFalse(os.path.exists("all/seed-2"))
+        self.assertIn("\n1 of 3 runs; interrupted\n", said)
+        self.assertTrue(said.endswith(" train --run all/seed-1 --resume\n"), said)
 
     def test_what_is_refused_is_refused_once(self):
         done = self.type(f"actorq train gym:CartPole-v1 --set learner.algorithm=td3 --run x "
