@@ -3,11 +3,49 @@
  */
 #include "learner/run/live_settings.h"
 
+#include <stdbool.h>
+#include <string.h>
+
+/* What a checkpoint would be of another task, algorithm or network with, which no resume takes. */
+static bool is_from_the_beginning(const char *key)
+{
+    static const char *const keys[] = {
+        "task",
+        "learner.algorithm",
+        "learner.hidden",
+        "learner.activation",
+        "learner.norm",
+        "learner.norm_first",
+        "learner.torso",
+        "learner.dueling",
+        "learner.noisy",
+        "learner.atoms",
+        "learner.quantiles",
+        "learner.critic_hidden",
+        "learner.critic_norm",
+        "learner.critic_norm_first",
+        "learner.clipped_double_q",
+        "learner.normalize_obs",
+    };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (strcmp(key, keys[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int on_difference(void *user, const aq_setting *row, const char *before, const char *after)
 {
     aq_error *error = user;
     if (row->is_live) {
         return 0;
+    }
+    if (is_from_the_beginning(row->key)) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s is of a run from its beginning (it is %s): start another run with --set "
+                       "%s=%s",
+                       row->key, before, row->key, after);
     }
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "%s is fixed while the run goes on (it is %s): stop the run, and resume it with "

@@ -77,6 +77,16 @@ TEST(a_fixed_setting_is_refused_with_what_to_do)
                    "and resume it with --set replay.capacity=50000");
 }
 
+TEST(what_no_resume_takes_is_for_another_run)
+{
+    static const char *const algorithm[] = {"learner.algorithm=ppo"};
+    static const char *const network[] = {"learner.hidden=32"};
+    expect_refusal(network, 1, AQ_E_UNSUPPORTED,
+                   "learner.hidden is of a run from its beginning (it is \"64,64\"): start another "
+                   "run with --set learner.hidden=\"32\"");
+    expect_refusal(algorithm, 1, AQ_E_UNSUPPORTED, "start another run");
+}
+
 TEST(a_fixed_setting_may_be_given_as_it_is)
 {
     aq_run_plan plan = plan_of_defaults();
