@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,6 +16,11 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_run.h"
 #include "envs/env_open.h"
+
+enum { CONFIG_BYTES_MAX = 1 << 20 };
+
+/* Of a run's config.yaml. */
+static const char in_memory[] = "\n  storage: memory\n";
 
 bool aq_data_is_url(const char *name)
 {
@@ -48,6 +54,30 @@ static int find_columns(aq_data_set_info *info, uint64_t layout_hash, aq_error *
     return 0;
 }
 
+/* Whether the run of that folder kept its steps in memory alone. Its settings stand there as it
+ * wrote them, a line each. */
+static bool kept_no_steps(const char *run_dir)
+{
+    char path[PATH_MAX];
+    aq_buffer text;
+    aq_error ignored;
+    aq_buffer_init(&text, CONFIG_BYTES_MAX);
+    const bool is_so = aq_text_format(path, sizeof(path), "%s/config.yaml", run_dir) == 0 &&
+                       aq_file_read(path, &text, &ignored) == 0 &&
+                       aq_buffer_append(&text, "", 1) == 0 &&
+                       strstr((const char *)text.data, in_memory) != NULL;
+    aq_buffer_fini(&text);
+    return is_so;
+}
+
+static int refuse_unkept(const char *run_dir, aq_error *error)
+{
+    return aq_fail(error, AQ_E_NOT_FOUND,
+                   "%s kept no steps in files (replay.storage=memory): train with --set "
+                   "replay.storage=segments",
+                   run_dir);
+}
+
 static int open_folder(aq_data_origin *origin, aq_error *error)
 {
     char inner[PATH_MAX];
@@ -62,6 +92,9 @@ static int open_folder(aq_data_origin *origin, aq_error *error)
         aq_path_exists(inner)) {
         return aq_fail(error, AQ_E_INVALID, "%s is the folder of a run; name one of its stores, %s",
                        origin->name, inner);
+    }
+    if (rc != 0 && kept_no_steps(origin->name)) {
+        return refuse_unkept(origin->name, error);
     }
     if (rc != 0) {
         return aq_path_exists(origin->name) && rc != AQ_E_VERSION && rc != AQ_E_CORRUPT
@@ -108,6 +141,19 @@ static int open_file(aq_data_origin *origin, aq_error *error)
     return rc;
 }
 
+/* Of a store that is not there, errno being why. Tables keep none, unless they are told to. */
+static int refuse_absent(const char *name, aq_error *error)
+{
+    char run_dir[PATH_MAX] = "";
+    const char *why = strerror(errno);
+    int rc = aq_error_from_errno(errno);
+    const char *slash = strrchr(name, '/');
+    (void)snprintf(run_dir, sizeof(run_dir), "%.*s", slash != NULL ? (int)(slash - name) : 1,
+                   slash != NULL ? name : ".");
+    return kept_no_steps(run_dir) ? refuse_unkept(run_dir, error)
+                                  : aq_fail(error, rc, "%s: %s", name, why);
+}
+
 int aq_data_origin_open(const char *name, aq_data_origin *ret_origin, aq_error *error)
 {
     struct stat status;
@@ -116,7 +162,7 @@ int aq_data_origin_open(const char *name, aq_data_origin *ret_origin, aq_error *
     if (aq_data_is_url(name)) {
         rc = open_live(&origin, error);
     } else if (stat(name, &status) != 0) {
-        rc = aq_fail(error, aq_error_from_errno(errno), "%s: %s", name, strerror(errno));
+        rc = refuse_absent(name, error);
     } else if (S_ISDIR(status.st_mode)) {
         rc = open_folder(&origin, error);
     } else {

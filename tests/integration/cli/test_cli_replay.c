@@ -211,6 +211,19 @@ TEST(mistakes_are_answered_in_words)
     assert_false(aq_path_exists(at("no")));
 }
 
+TEST(a_run_of_a_table_that_kept_no_steps_says_so)
+{
+    static const char config[] = "replay:\n  storage: memory\n";
+    assert_succeeds(aq_dir_create(at("table"), &refusal));
+    assert_succeeds(
+        aq_file_write_atomic(at("table/config.yaml"), config, strlen(config), &refusal));
+    program_refuses("table kept no steps in files (replay.storage=memory): train with --set "
+                    "replay.storage=segments",
+                    "replay", "export", at("table/replay-0"), at("other.aqds"), NULL);
+    program_refuses("table kept no steps in files", "replay", "export", at("table"),
+                    at("other.aqds"), NULL);
+}
+
 TEST(a_run_trains_from_a_data_set_alone)
 {
     const json_int_t steps = steps_of(at("steps.aqds"));
