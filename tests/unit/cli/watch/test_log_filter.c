@@ -69,15 +69,31 @@ TEST(since_is_a_time_ago_or_a_moment)
     assert_true(passes(&filter, warning, "actor-3"));
     assert_int_equal(aq_log_filter_since(&filter, "2026-11-20T10:00", NOW_NS, NULL), 0);
     assert_true(passes(&filter, warning, "actor-3"));
+    assert_int_equal(aq_log_filter_since(&filter, "2024-02-29T1", NOW_NS, NULL), 0);
     assert_int_equal(aq_log_filter_since(&filter, "2026-11-20T10:00:01", NOW_NS, NULL), 0);
     assert_false(passes(&filter, warning, "actor-3"));
 }
 
 TEST(other_times_are_refused)
 {
-    static const char *const texts[] = {
-        "",          "m",       "15",         "-5m",          "1w",
-        "yesterday", "2026-11", "2026/11/20", "99999999999d", "2026-11-20T10:30:00.000ZZ"};
+    static const char *const texts[] = {"",
+                                        "m",
+                                        "15",
+                                        "-5m",
+                                        "1w",
+                                        "yesterday",
+                                        "2026-11",
+                                        "2026/11/20",
+                                        "99999999999d",
+                                        "2026-11-20T10:30:00.000ZZ",
+                                        "2026-13-01",
+                                        "2026-00-01",
+                                        "2026-02-29",
+                                        "2026-11-31",
+                                        "2026-11-20T25",
+                                        "2026-11-20T9",
+                                        "2026-11-20T10:60",
+                                        "2026-11-20T10:30:61"};
     aq_log_filter filter = any();
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_refused(aq_log_filter_since(&filter, texts[i], NOW_NS, &refusal), AQ_E_INVALID,
