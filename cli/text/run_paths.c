@@ -13,7 +13,7 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = 4096, DEPTH_MAX = 2 };
+enum { PATH_BYTES = 4096, DEPTH_MAX = 3 };
 
 static int add(aq_run_paths *its, const char *path, size_t most, aq_error *error)
 {

@@ -1,6 +1,7 @@
 /*
  * Run paths: the run folders that a folder stands for: itself, if it is a run's, or those in it,
- * at most two folders down, as `actorq train --seeds` and `--grid` lay them out. One owner.
+ * at most three folders down, as runs/ holds those of `actorq train --seeds` and `--grid`. One
+ * owner.
  */
 #ifndef AQ_CLI_TEXT_RUN_PATHS_H
 #define AQ_CLI_TEXT_RUN_PATHS_H
