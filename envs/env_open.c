@@ -46,10 +46,11 @@ static bool list_names_with(const char *text, char *out)
 }
 
 /* A name without its suite is compared with names without theirs, and all are also without their
- * versions, which can be left out. */
+ * versions, which can be left out. Of several versions that are as near, the last is the newest,
+ * and the first that is offered stays. */
 static void offer_names(aq_nearest *nearest, const char *task)
 {
-    for (size_t i = 0; i < aq_env_count(); i++) {
+    for (size_t i = aq_env_count(); i-- > 0;) {
         const char *name = aq_env_at(i)->name;
         const char *colon = strchr(name, ':');
         const bool is_short = strchr(task, ':') == NULL && colon != NULL;

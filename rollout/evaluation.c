@@ -136,6 +136,5 @@ int aq_evaluate_script(aq_env *env, uint32_t episodes, uint64_t seed, aq_evaluat
     return env->class->script != NULL
                ? evaluate(env, NULL, true, episodes, seed, ret_result, error)
                : aq_fail(error, AQ_E_UNSUPPORTED,
-                         "%s has no script; the games have one of what they show by themselves",
-                         env->name);
+                         "%s has no script; the games and the lander have one", env->name);
 }

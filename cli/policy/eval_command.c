@@ -67,8 +67,9 @@ static const aq_options options_page = {
     .usage = "RUN|POLICY|random|scripted [options]",
     .summary =
         "Plays whole episodes with a policy, always taking the action that it values most, with "
-        "random actions, or, of a game, with those of its hand-written script, and reports their "
-        "returns. RUN is a run folder, POLICY a policy file (.aq) or a checkpoint (.aqc).",
+        "random actions, or, of a game or the lander, with those of its hand-written script, and "
+        "reports their returns. RUN is a run folder, POLICY a policy file (.aq) or a checkpoint "
+        "(.aqc).",
     .details = "Examples:\n"
                "  actorq eval runs/first\n"
                "  actorq eval runs/first --precision fp32 --seed 7 --json\n"

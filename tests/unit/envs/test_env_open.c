@@ -63,6 +63,7 @@ TEST(an_unknown_task_is_answered_with_the_nearest)
     refused("gym:CartPoel-v1", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole-v1'?");
     refused("gym:CartPoel-v1?time_limit=3", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole-v1'?");
     refused("gym:CartPoel", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole'?");
+    refused("gym:CartPole-v2", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole-v1'?"); /* v0 is near */
     refused("MOUNTAIN", AQ_E_NOT_FOUND, "there are gym:MountainCar-v0, gym:MountainCarCont");
     refused("nothing like any of them", AQ_E_NOT_FOUND, "actorq envs");
 }
