@@ -1,7 +1,11 @@
 /*
  * actorq: the command-line tool. Chooses the command; each has a file of its own.
  */
+#include <stdio.h>
+
 #include "cli/text/command.h"
+#include "common/base/plain_text.h"
+#include "common/sys/cpu.h"
 #include "common/sys/log.h"
 
 static const aq_command *const commands[] = {
@@ -38,8 +42,20 @@ static const aq_command_page page = {
     .hints = hints,
 };
 
+/* As daemons do in their logs. What the tool starts is told by it, and may tell it again. */
+static void say_ignored(void)
+{
+    char plain[AQ_ERROR_TEXT_MAX];
+    if (aq_cpu_mask_problem() != NULL) {
+        (void)fprintf(
+            stderr, "actorq: ACTORQ_CPU=%s is not a rung; all that the processor can do is used\n",
+            aq_plain_text(plain, sizeof(plain), aq_cpu_mask_problem()));
+    }
+}
+
 int main(int argc, char **argv)
 {
     aq_log_open("actorq", -1);
+    say_ignored();
     return aq_command_main(&page, argc, argv);
 }

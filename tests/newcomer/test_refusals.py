@@ -105,6 +105,13 @@ class TestRefusals(Newcomer):
         os.mkdir("x")
         self.works(f"actorq train gym:CartPole-v1 --run x {SHORT} --quiet")
 
+    def test_a_rung_that_is_none_is_said(self):
+        done = self.type("env ACTORQ_CPU=nonsense "
+                         f"'{ACTORQ}' eval random --env gym:CartPole-v1 --episodes 2")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr, "actorq: ACTORQ_CPU=nonsense is not a rung; all that the "
+                                      "processor can do is used\n")
+
 
 if __name__ == "__main__":
     main()
