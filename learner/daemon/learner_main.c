@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "common/config/preset.h"
 #include "common/config/run_request.h"
@@ -105,11 +106,22 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
     return rc;
 }
 
+/* The default is also the name of a script that lies in a source tree. */
+static int check_folder(const char *run_dir, aq_error *error)
+{
+    struct stat status;
+    return stat(run_dir, &status) == 0 && !S_ISDIR(status.st_mode)
+               ? aq_fail(error, AQ_E_EXISTS, "%s is no folder: name that of the run with --run DIR",
+                         run_dir)
+               : 0;
+}
+
 /* As rank 0, which is also who is alone. */
 static int run_first(learner_arguments *arguments, aq_error *error)
 {
     aq_run_config config;
-    int rc = read_config(arguments, &config, error);
+    int rc = check_folder(arguments->options.run_dir, error);
+    rc = rc != 0 ? rc : read_config(arguments, &config, error);
     return rc == 0 ? aq_learner_run(&config, &arguments->options, error) : rc;
 }
 

@@ -112,6 +112,14 @@ class TestRefusals(Newcomer):
         self.assertEqual(done.stderr, "actorq: ACTORQ_CPU=nonsense is not a rung; all that the "
                                       "processor can do is used\n")
 
+    def test_a_script_in_the_place_of_a_run_folder(self):
+        learner = os.path.join(os.path.dirname(ACTORQ), "../learner/actorq-learner")
+        with open("run", "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\n")
+        done = self.type(f"'{learner}' --listen tcp://127.0.0.1:0")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("run is no folder: name that of the run with --run DIR", done.stderr)
+
 
 if __name__ == "__main__":
     main()
