@@ -18,11 +18,7 @@
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 
-enum {
-    CONFIG_BYTES_MAX = 1 << 20,
-    RUNS_MAX = 10000,
-    COMMAND_BYTES = 2 * AQ_CLI_PATH_MAX + 64
-};
+enum { CONFIG_BYTES_MAX = 1 << 20, RUNS_MAX = 10000, COMMAND_BYTES = 2 * AQ_CLI_PATH_MAX + 64 };
 
 /* Of runs that nobody named. */
 static const char runs[] = "runs";

@@ -114,10 +114,10 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
 TEST_WITH(nothing_is_overwritten_without_a_word, setup, cli_fixture_teardown)
 {
     cli_make_folder(folder);
-    cli_write_text(in_folder("notes.txt"), "mine");
+    file_put_text(in_folder("notes.txt"), "mine");
     program_refuses("exists already and is no comparison", "compare", "gym:CartPole-v1", "--output",
                     folder, NULL);
-    cli_write_text(in_folder("plan.json"), "{}");
+    file_put_text(in_folder("plan.json"), "{}");
     program_refuses("exists already; give --resume", "compare", "gym:CartPole-v1", "--output",
                     folder, NULL);
 }

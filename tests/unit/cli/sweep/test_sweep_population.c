@@ -78,7 +78,7 @@ TEST_IN_FOLDER(the_worst_go_on_from_the_best)
     aq_sweep_desk_close(desk);
 }
 
-/* Nothing more is trained there, so other settings would be told with a score that is not theirs. */
+/* Nothing more is trained there: other settings would be told with a score that is not theirs. */
 TEST_IN_FOLDER(who_goes_on_from_a_solved_run_has_its_settings)
 {
     const char *dir = cli_path(state, "population");

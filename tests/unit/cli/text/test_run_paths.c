@@ -2,6 +2,7 @@
  * Run paths: how far down runs are found.
  */
 #include "cli/text/run_paths.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -19,9 +20,9 @@ TEST_IN_FOLDER(runs_are_found_where_seeds_and_grids_lay_them_out)
     EACH_ROW(i, made) {
         cli_make_folder(cli_path(state, made[i]));
     }
-    cli_write_text(cli_path(state, "runs/one/run.json"), "{}");
-    cli_write_text(cli_path(state, "runs/g/n=1/seed-1/run.json"), "{}");
-    cli_write_text(cli_path(state, "runs/g/n=1/s/too-far/run.json"), "{}");
+    file_put_text(cli_path(state, "runs/one/run.json"), "{}");
+    file_put_text(cli_path(state, "runs/g/n=1/seed-1/run.json"), "{}");
+    file_put_text(cli_path(state, "runs/g/n=1/s/too-far/run.json"), "{}");
     assert_succeeds(aq_run_paths_add(&paths, cli_path(state, "runs"), 10, &refusal));
     assert_int_equal(paths.count, 2);
     EACH_ROW(i, found) {

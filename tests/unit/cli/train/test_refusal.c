@@ -12,7 +12,7 @@ TEST_IN_FOLDER(the_last_words_of_a_program_are_found)
     const char *log = cli_path(state, "a.log");
     assert_false(aq_refusal_read(log, 0, words, sizeof(words)));
     file_put_text(log, "ts=1 level=info event=joined\nactorq-actor: one\nactorq-actor: two\n"
-                        "level=info event=left msg=\"actorq-actor: three\"\n");
+                       "level=info event=left msg=\"actorq-actor: three\"\n");
     assert_true(aq_refusal_read(log, 0, words, sizeof(words)));
     assert_string_equal(words, "two");
 }

@@ -474,8 +474,6 @@ TEST_OF_SUPERVISOR_DESK(a_prefix_chooses_who_is_stopped)
     assert_int_equal(desk->restart_count, 0);
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
 TEST_OF_SUPERVISOR_DESK(starting_survives_every_failed_allocation)
 {
     int rc = AQ_E_NOMEM;
