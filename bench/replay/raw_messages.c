@@ -94,10 +94,9 @@ static void on_finished(void *user, const char *name)
     on_restarting(user, name, NULL, 0);
 }
 
-static void on_gave_up(void *user, const char *name, const char *log_path, const char *how)
+static void on_gave_up(void *user, const aq_child_end *end)
 {
-    (void)log_path;
-    on_restarting(user, name, how, 0);
+    on_restarting(user, end->name, end->how, 0);
 }
 
 /* `done` false when the time is up. */

@@ -126,11 +126,9 @@ static void on_finished(void *user, const char *name)
     rig->has_died = true;
 }
 
-static void on_gave_up(void *user, const char *name, const char *log_path, const char *how)
+static void on_gave_up(void *user, const aq_child_end *end)
 {
-    (void)log_path;
-    (void)how;
-    on_finished(user, name);
+    on_finished(user, end->name);
 }
 
 /* What the shard said last. */

@@ -330,7 +330,7 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     }
     if (asked) {
         dead->state = CHILD_GONE;
-        if (dead->was_killed) {
+        if (dead->was_killed && owner->killed != NULL) {
             owner->killed(owner->user, dead->name);
         }
     } else if (finished) {

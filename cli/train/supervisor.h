@@ -53,7 +53,8 @@ typedef struct aq_supervisor_owner {
     void (*finished)(void *user, const char *name);
     /* It refused its first start, or died at once too often: the run can't go on. */
     void (*gave_up)(void *user, const aq_child_end *end);
-    /* It was to end in order, and was killed: after its time for that, or at once. */
+    /* It was to end in order, and was killed: after its time for that, or at once. NULL: it is not
+     * told. */
     void (*killed)(void *user, const char *name);
 } aq_supervisor_owner;
 
