@@ -172,7 +172,7 @@ static void read_last_settings(const aq_run_config *given, const char *run_dir,
 static int check_same(const char *run_dir, const char *task, const aq_run_request *request,
                       aq_error *error)
 {
-    aq_run_config run = {.learner.algorithm = AQ_ALGORITHM_AUTO}, asked;
+    aq_run_config run = {.learner.algorithm = AQ_ALGORITHM_AUTO}, asked = run;
     char whole[AQ_TASK_NAME_MAX];
     read_last_settings(&run, run_dir, &run);
     aq_env_whole_name(task, whole);
