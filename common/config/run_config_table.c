@@ -67,8 +67,7 @@ static const aq_setting rows[] = {
     {LIVE_MEMBER(F64, learner.learning_rate), "0.002", 1e-8, 1, NULL, "",
      "Step size of the optimizer."},
     {MEMBER(F64, learner.adam_epsilon), "1e-8", 1e-16, 1, NULL, "",
-     "Added to the optimizer's divisor. Larger values damp the steps of parameters that rarely "
-     "move."},
+     "Added to the optimizer's divisor. Larger values damp steps of parameters that rarely move."},
     {MEMBER(F64, learner.discount), "0.99", 0, 1, NULL, "",
      "What a reward is worth one step later (gamma)."},
     {MEMBER(U64, learner.n_step), "3", 1, 64, NULL, "steps",
@@ -86,8 +85,7 @@ static const aq_setting rows[] = {
     {MEMBER(U64, learner.qat_delay), "0", 0, 1e12, NULL, "learner steps",
      "How long training stays in fp32 before learner.qat_bits begins to count."},
     {MEMBER(U64, learner.threads), "1", 1, 64, NULL, "threads",
-     "Threads that the linear algebra of a learner step may use. More than one pays only for wide "
-     "networks."},
+     "Threads that a learner step's linear algebra may use. More pay only for wide networks."},
     {MEMBER(U64, learner.prefetch), "4", 1, 64, NULL, "requests",
      "Sample requests kept in flight, so that the learner rarely waits for replay."},
     {MEMBER(U64, learner.batches_per_request), "8", 1, 256, NULL, "batches",
@@ -166,8 +164,7 @@ static const aq_setting rows[] = {
      "On-policy and pqn: how far advantages and returns look ahead. 0 trusts the values one step "
      "later, 1 takes rewards alone."},
     {MEMBER(U64, learner.epochs), "10", 1, 1000, NULL, "epochs",
-     "ppo and pqn: how often the steps of an update are gone through; trpo: the same, of its "
-     "values."},
+     "ppo and pqn: how often an update goes through its steps; trpo: the same, of its values."},
     {MEMBER(U64, learner.minibatches), "4", 1, 65536, NULL, "minibatches",
      "ppo, trpo and pqn: gradient steps of an epoch, among which its steps are shared out."},
     {MEMBER(F64, learner.clip), "0.2", 0.001, 10, NULL, "",
@@ -331,8 +328,7 @@ static const aq_setting rows[] = {
      "Where steps are before they are acknowledged: in segment files, which a restart reads back, "
      "or in memory only."},
     {SEEN_MEMBER(U64, replay.segment_bytes, SHARDS), "67108864", 65536, 4294967296.0, NULL, "bytes",
-     "A segment file is closed when it has so many. It is deleted as a whole, once nothing in it "
-     "is needed."},
+     "A segment file is closed when it has so many, and deleted once nothing in it is needed."},
     {SEEN_MEMBER(U64, replay.fsync_ms, SHARDS), "1000", 0, 600000, NULL, "ms",
      "How often segment files are synced to the disk: what the end of the machine, not of a "
      "process, may cost. 0 syncs before each acknowledgement."},
@@ -411,8 +407,7 @@ static const aq_setting rows[] = {
     {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",
      "Of the levels that int8 and int8-tensor use; learner.qat_bits, where set, takes its place."},
     {MEMBER(CHOICE, quantizer.formula), "symmetric", 0, 0, CHOICES(AQ_QUANTIZER_FORMULAS), "",
-     "How int8-tensor chooses its levels: around zero, or over the range of the weights, as in the "
-     "ActorQ paper."},
+     "How int8-tensor chooses levels: around zero, or over the weights' range, as in the paper."},
     {MEMBER(F64, quantizer.density), "0.5", 0.01, 1, NULL, "",
      "Share of its blocks that int8-sparse stores of each layer."},
     {MEMBER(CHOICE, quantizer.activations), "dynamic", 0, 0, CHOICES(AQ_QUANTIZER_ACTIVATIONS), "",
@@ -436,8 +431,7 @@ static const aq_setting rows[] = {
      "that it is far from the budget."},
 
     {LIVE_MEMBER(U64, limits.env_steps), "500000", 0, 1e12, NULL, "steps",
-     "The run ends after this many environment steps (steps, total_timesteps), solved or not. 0 is "
-     "no limit."},
+     "The run ends after so many environment steps (steps, total_timesteps). 0 is no limit."},
     {LIVE_MEMBER(U64, limits.learner_steps), "0", 0, 1e12, NULL, "steps",
      "The run ends after at least this many gradient steps, solved or not. 0 is no limit."},
     {LIVE_MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",

@@ -111,14 +111,17 @@ void sim_learner_training_tick(sim_learner *learner, int64_t now_ns);
 /* Lets training end, and carries out what the stage has taken. */
 void sim_learner_training_finish(sim_learner *learner);
 
-/* Follows the coordinator's list of shards. */
-void sim_learner_follow(sim_learner *learner);
-
 /* However late a group is trained on, none of its steps may be too old when `newest` is out. */
 void sim_learner_check_lag(const sim_learner *learner, const aq_batch *group, uint64_t newest);
 
 /* The group is done; the rank has none of it any more. */
 void sim_learner_group_done(sim_rank *rank);
+
+/* ---- inside: sim_learner_links.c ------------------------------------------------------------ */
+
+/* Follows the coordinator's list of shards. */
+void sim_learner_follow(sim_learner *learner);
+void sim_learner_drop_link(sim_rank *rank, sim_link *link);
 
 /* ---- inside: sim_ranks.c -------------------------------------------------------------------- */
 
