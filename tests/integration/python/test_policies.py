@@ -18,7 +18,7 @@ class TestActors(RunKit):
     def compare(self, task, precision, played=None, **settings):
         run = self.train(task, quantizer__format=precision, no_evaluator=True,
                          quantizer__publish_period=1_000_000, limits__env_steps=8_000,
-                         **settings)
+                         actor__random_first=False, **settings)
         steps = actorq.DataSet(self.export(run)).arrays()
         policy = run.policy()
         self.assertEqual(policy.facts["precision"], played or precision)
