@@ -94,6 +94,6 @@ bool aq_checkpoint_newest_step(const char *run_dir, uint64_t *ret_step)
 {
     char folder[PATH_BYTES_MAX];
     char name[NAME_BYTES_MAX];
-    return aq_text_format(folder, sizeof(folder), "%s/checkpoints", run_dir) == 0 &&
+    return aq_path_in(folder, sizeof(folder), run_dir, "checkpoints", NULL) == 0 &&
            find_step(folder, UINT64_MAX, ret_step, name);
 }

@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "common/config/preset.h"
 #include "common/config/run_request.h"
@@ -109,8 +108,7 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
 /* The default is also the name of a script that lies in a source tree. */
 static int check_folder(const char *run_dir, aq_error *error)
 {
-    struct stat status;
-    return stat(run_dir, &status) == 0 && !S_ISDIR(status.st_mode)
+    return aq_path_exists(run_dir) && !aq_path_is_folder(run_dir)
                ? aq_fail(error, AQ_E_EXISTS, "%s is no folder: name that of the run with --run DIR",
                          run_dir)
                : 0;

@@ -124,4 +124,20 @@ TEST(a_run_whose_steps_shrink_with_its_limit_is_not_gone_on_with)
     sweep_spec(HEAD SPACE "settings: {learner.learning_rate_end: 0.1}\n", &spec);
     assert_succeeds(aq_sweep_spec_check(&spec, &plan, &refusal));
     assert_false(plan.is_resumed);
+    sweep_spec(HEAD SPACE "settings: {learner.importance_end: 1}\n", &spec);
+    assert_succeeds(aq_sweep_spec_check(&spec, &plan, &refusal));
+    assert_false(plan.is_resumed);
+}
+
+/* Its members go on at each rung, whatever the limit was before. */
+TEST(a_population_takes_nothing_that_changes_with_the_limit)
+{
+    aq_sweep_spec spec;
+    aq_sweep_plan plan;
+    sweep_spec("task: gym:CartPole-v1\ntrials: 4\nmethod: pbt\n"
+               "rungs: {every: 1000, times: 3}\n" SPACE
+               "settings: {learner.learning_rate_end: 0.1}\n",
+               &spec);
+    assert_refused(aq_sweep_spec_check(&spec, &plan, &refusal), AQ_E_INVALID,
+                   "learner.learning_rate_end: 1");
 }

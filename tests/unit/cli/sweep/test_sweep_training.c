@@ -36,6 +36,15 @@ static void leave(const aq_sweep_study *study, const char *dir, size_t run, cons
     file_put_text(path, result);
 }
 
+/* Of a new study, by `hand`. */
+static const aq_sweep_study *take_first(sweep_hand *hand, const char *dir)
+{
+    sweep_found(dir, study_text);
+    sweep_hire(hand, dir, "hand");
+    (void)sweep_step(hand, 0);
+    return aq_sweep_desk_study(hand->desk);
+}
+
 TEST_IN_FOLDER(the_area_has_what_was_shown_from_when_it_was_shown)
 {
     static const struct {
@@ -66,10 +75,7 @@ TEST_IN_FOLDER(the_area_has_what_was_shown_from_when_it_was_shown)
     };
     const char *dir = cli_path(state, "study");
     sweep_hand hand;
-    sweep_found(dir, study_text);
-    sweep_hire(&hand, dir, "hand");
-    (void)sweep_step(&hand, 0);
-    const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);
+    const aq_sweep_study *study = take_first(&hand, dir);
     EACH_ROW(i, rows) {
         aq_sweep_outcome outcome;
         leave(study, dir, 0, rows[i].metrics, rows[i].result);
@@ -94,10 +100,7 @@ TEST_IN_FOLDER(a_run_that_was_stopped_has_not_ended)
     };
     const char *dir = cli_path(state, "study");
     sweep_hand hand;
-    sweep_found(dir, study_text);
-    sweep_hire(&hand, dir, "hand");
-    (void)sweep_step(&hand, 0);
-    const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);
+    const aq_sweep_study *study = take_first(&hand, dir);
     EACH_ROW(i, rows) {
         aq_sweep_outcome outcome;
         leave(study, dir, 0, SEEN(1, 100, 300), rows[i].result);
