@@ -214,6 +214,11 @@ static int make_agent(maker *self, uint64_t seed, uint32_t sequence_length, aq_e
     return rc;
 }
 
+void aq_gradient_settle(char **argv)
+{
+    (void)aq_blas_settle(argv);
+}
+
 int aq_gradient_maker_open(size_t bytes, const aq_run_settings *settings, uint64_t seed,
                            aq_gradient_maker *ret_maker, aq_error *error)
 {

@@ -40,4 +40,9 @@ typedef int (*aq_gradient_maker_open_fn)(size_t bytes, const aq_run_settings *se
                                          uint64_t seed, aq_gradient_maker *ret_maker,
                                          aq_error *error);
 
+/* And under this one: starts the program anew, with `argv`, where products are slower than they
+ * need be, which is settled before a program has anything. It returns where they are not. */
+#define AQ_GRADIENT_SETTLE_SYMBOL "aq_gradient_settle"
+typedef void (*aq_gradient_settle_fn)(char **argv);
+
 #endif

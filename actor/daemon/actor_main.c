@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "actor/daemon/actor_net.h"
+#include "actor/daemon/gradient_load.h"
 #include "common/base/clock.h"
 #include "common/net/address/url.h"
 #include "common/sys/command_page.h"
@@ -44,6 +45,9 @@ int main(int argc, char **argv)
         return status;
     }
     int rc = aq_daemon_check_learner(options.learner_url, &error);
+    if (rc == 0 && options.gradients && !options.evaluate) {
+        rc = aq_gradient_load(argv, &options.open_gradients, &error);
+    }
     if (rc == 0) {
         rc = aq_actor_run(&options, &status, &error);
     }

@@ -17,7 +17,6 @@
 #include "actor/daemon/actor_http.h"
 #include "actor/daemon/call_place.h"
 #include "actor/daemon/fetch_line.h"
-#include "actor/daemon/gradient_load.h"
 #include "actor/daemon/policy_thread.h"
 #include "actor/daemon/shard_sockets.h"
 #include "actor/session/actor_session.h"
@@ -255,13 +254,6 @@ static int create_session(actor_shell *shell, aq_error *error)
         .pass = pass_frame,
     };
     aq_member_identity identity = {0};
-    aq_gradient_maker_open_fn gradients = NULL;
-    if (shell->options->gradients && !shell->options->evaluate) {
-        int loaded = aq_gradient_load(&gradients, error);
-        if (loaded != 0) {
-            return loaded;
-        }
-    }
     int rc = aq_energy_meter_create(NULL, aq_clock_monotonic_ns(), &shell->meter);
     if (rc != 0) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
@@ -286,7 +278,7 @@ static int create_session(actor_shell *shell, aq_error *error)
             .transport = aq_shard_sockets_transport(&shell->shards),
             .cpu_flags = aq_cpu_flags(),
             .is_sealed = aq_security_token(shell->security.security) != NULL,
-            .gradients = gradients,
+            .gradients = shell->options->open_gradients,
             .start_ns = shell->options->start_ns,
             .seed = identity.incarnation,
             .clock_ns = aq_clock_monotonic_ns,

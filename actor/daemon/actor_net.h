@@ -10,13 +10,15 @@
 
 #include "common/base/error.h"
 #include "common/sys/daemon.h"
+#include "rollout/gradient_maker.h"
 
 typedef struct aq_actor_options {
     aq_daemon_options daemon;
     const char *learner_url;
-    bool evaluate;    /* be an evaluator */
-    bool gradients;   /* send gradients, in a run that wants them */
-    int64_t start_ns; /* when the process started (monotonic) */
+    bool evaluate;                            /* be an evaluator */
+    bool gradients;                           /* send gradients, in a run that wants them */
+    int64_t start_ns;                         /* when the process started (monotonic) */
+    aq_gradient_maker_open_fn open_gradients; /* what computes them; NULL: nothing does */
 } aq_actor_options;
 
 /* Takes part in the learner's run until it ends, or SIGTERM or SIGINT ask to stop. 0, and

@@ -10,7 +10,7 @@
 
 enum { PATH_MAX_BYTES = 4096 };
 
-int aq_gradient_load(aq_gradient_maker_open_fn *ret_open, aq_error *error)
+int aq_gradient_load(char **argv, aq_gradient_maker_open_fn *ret_open, aq_error *error)
 {
     char path[PATH_MAX_BYTES];
     static const char *const folders[] = {AQ_MODULE_FOLDER, "gradients"}; /* installed, built */
@@ -23,10 +23,14 @@ int aq_gradient_load(aq_gradient_maker_open_fn *ret_open, aq_error *error)
     }
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void *symbol = handle != NULL ? dlsym(handle, AQ_GRADIENT_MAKER_SYMBOL) : NULL;
-    if (symbol == NULL) {
+    void *settling = symbol != NULL ? dlsym(handle, AQ_GRADIENT_SETTLE_SYMBOL) : NULL;
+    aq_gradient_settle_fn settle;
+    if (settling == NULL) {
         const char *reason = dlerror();
         return aq_fail(error, AQ_E_UNSUPPORTED, "--gradients: %s", reason != NULL ? reason : path);
     }
     memcpy(ret_open, &symbol, sizeof(*ret_open));
+    memcpy(&settle, &settling, sizeof(settle));
+    settle(argv);
     return 0;
 }

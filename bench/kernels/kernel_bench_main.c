@@ -49,9 +49,8 @@ static int ensure_settings(char **argv, aq_error *error)
         }
     }
     if (changed) {
-        (void)execv("/proc/self/exe", argv);
-        return aq_fail(error, aq_error_from_errno(errno), "the bench can't be started anew: %s",
-                       strerror(errno));
+        int rc = aq_process_start_anew(argv);
+        return aq_fail(error, rc, "the bench can't be started anew: %s", aq_error_text(rc));
     }
     return 0;
 }

@@ -46,14 +46,32 @@ void aq_process_let_writes_fail(void)
     (void)sigaction(SIGXFSZ, &ignore, NULL);
 }
 
-/* The folder that this program's file is in. */
-static int own_folder(char *out, size_t size)
+static int own_file(char *out, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", out, size - 1);
     if (length <= 0 || (size_t)length >= size - 1) {
         return AQ_E_NOT_FOUND;
     }
     out[length] = '\0';
+    return 0;
+}
+
+int aq_process_start_anew(char **argv)
+{
+    char path[PATH_BYTES_MAX];
+    if (own_file(path, sizeof(path)) == 0) {
+        (void)execv(path, argv);
+    }
+    (void)execv("/proc/self/exe", argv); /* also where its file is gone */
+    return aq_error_from_errno(errno);
+}
+
+/* The folder that this program's file is in. */
+static int own_folder(char *out, size_t size)
+{
+    if (own_file(out, size) != 0) {
+        return AQ_E_NOT_FOUND;
+    }
     char *slash = strrchr(out, '/');
     if (!slash) {
         return AQ_E_NOT_FOUND;

@@ -26,6 +26,10 @@ void aq_process_allow_descriptors(void);
  * none); -1 where the system doesn't say. */
 int aq_process_signal_children(int64_t parent, int signal_number) AQ_MUST_USE;
 
+/* Runs this program's file again in place of this process, with `argv`, under the name that ps and
+ * pgrep know it by. Returns where it can't: what errno said. */
+int aq_process_start_anew(char **argv) AQ_MUST_USE;
+
 /* The file of another program of ours: beside this one, or in the folder `folder` beside this one's
  * folder (the build tree). AQ_E_NOT_FOUND names both places. */
 int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,

@@ -147,8 +147,7 @@ int main(int argc, char **argv)
     learner_arguments arguments = {
         .options = {.listen_url = "tcp://127.0.0.1:5550", .run_dir = "run"},
     };
-    /* An environment that halves the speed of products is put right; what is left of it is warned
-     * about (blas_slow). */
+    /* Kernels that this processor outdoes are put right; of what is left blas_slow warns. */
     (void)aq_blas_settle(argv);
     aq_daemon_begin("learner", -1);
     int status;

@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cblas.h>
+
+#include "common/sys/process.h"
 
 void aq_blas_set_threads(unsigned threads)
 {
@@ -104,25 +105,38 @@ bool aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size)
     return true;
 }
 
+bool aq_blas_mend(const aq_blas_facts *facts, const char **ret_coretype)
+{
+    char problem[8];
+
+    *ret_coretype = NULL;
+    if (!aq_blas_judge(facts, problem, sizeof(problem))) {
+        return false;
+    }
+    if (facts->env_coretype == NULL) {
+        *ret_coretype = facts->best_core;
+        return true;
+    }
+    return strcmp(facts->env_coretype, facts->best_core) != 0;
+}
+
 bool aq_blas_settle(char **argv)
 {
     aq_blas_facts facts;
-    char problem[8];
-
+    const char *coretype;
     const char *wish = getenv("ACTORQ_BLAS_CORETYPE");
+    int rc;
 
     aq_blas_find_facts(&facts);
-    if (wish != NULL && strcmp(wish, "keep") == 0) {
+    if ((wish != NULL && strcmp(wish, "keep") == 0) || !aq_blas_mend(&facts, &coretype)) {
         return true;
     }
-    if (facts.env_coretype == NULL || !aq_blas_judge(&facts, problem, sizeof(problem))) {
-        return true;
+    rc =
+        coretype != NULL ? setenv("OPENBLAS_CORETYPE", coretype, 1) : unsetenv("OPENBLAS_CORETYPE");
+    if (rc == 0 && unsetenv("OPENBLAS_L2_SIZE") == 0) {
+        rc = aq_process_start_anew(argv);
     }
-    /* Without the setting it cannot come back here. */
-    if (unsetenv("OPENBLAS_CORETYPE") == 0 && unsetenv("OPENBLAS_L2_SIZE") == 0) {
-        (void)execv("/proc/self/exe", argv);
-    }
-    return false;
+    return rc == 0;
 }
 
 bool aq_blas_problem(char *out, size_t size)

@@ -31,9 +31,14 @@ void aq_blas_find_facts(aq_blas_facts *ret_facts);
  * and what to do. An empty text otherwise. Pure. */
 bool aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size);
 
-/* Starts the program anew, with `argv`, when OPENBLAS_CORETYPE names kernels that are narrower than
- * this processor's: they are chosen before main. Not where ACTORQ_BLAS_CORETYPE is "keep". True:
- * go on. False: it could not be started. Nothing that has to be tidied up may be there yet. */
+/* True when another OPENBLAS_CORETYPE may mend what aq_blas_judge finds; NULL: none, so that
+ * OpenBLAS chooses. Where that chose badly, as it does on processors that are newer than itself, it
+ * is told the best core; after that nothing is left to try. Pure. */
+bool aq_blas_mend(const aq_blas_facts *facts, const char **ret_coretype);
+
+/* Starts the program anew, with `argv`, when aq_blas_mend has something to try: kernels are chosen
+ * before main. Not where ACTORQ_BLAS_CORETYPE is "keep". True: go on. False: it could not be
+ * started. Nothing that has to be tidied up may be there yet. */
 bool aq_blas_settle(char **argv);
 
 /* aq_blas_judge of this process. */

@@ -133,6 +133,21 @@ TEST(settings_of_libraries_are_put_right)
     assert_null(strstr(result->out, "2 thread"));
 }
 
+TEST(a_learner_takes_no_kernels_that_its_processor_outdoes)
+{
+    const char *core;
+    assert_int_equal(setenv("OPENBLAS_CORETYPE", "Prescott", 1), 0);
+    json_t *object =
+        program_gives("bench", "learner", "--quick", "--json", "--only", "dqn_64", NULL);
+    assert_int_equal(unsetenv("OPENBLAS_CORETYPE"), 0);
+    assert_int_equal(json_unpack(object, "{s:{s:s}}", "blas", "core", &core), 0);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        assert_string_not_equal(core, "Prescott");
+    }
+#endif
+}
+
 TEST(learner_mistakes_are_answered_in_words)
 {
     program_succeeds("bench", "learner", "--help", NULL);

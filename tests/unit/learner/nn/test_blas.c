@@ -75,6 +75,36 @@ TEST(a_library_that_does_not_know_the_processor_is_told_its_core)
     assert_null(strstr(text, "unset"));
 }
 
+/* How often a program starts anew that begins with `env`, where OpenBLAS by itself runs `chosen`,
+ * and `forced` when it is told the best. */
+static int starts_anew(const char *env, const char *chosen, const char *forced)
+{
+    aq_blas_facts facts = {.best_core = "Cooperlake", .env_coretype = env};
+    const char *coretype = env;
+    int starts = 0;
+    for (;;) {
+        facts.env_coretype = coretype;
+        facts.core = coretype == NULL                      ? chosen
+                     : strcmp(coretype, "Cooperlake") == 0 ? forced
+                                                           : coretype;
+        if (!aq_blas_mend(&facts, &coretype)) {
+            return starts;
+        }
+        assert_int_not_equal(++starts, 9);
+    }
+}
+
+TEST(a_program_starts_anew_until_its_kernels_are_as_wide_as_can_be)
+{
+    assert_int_equal(starts_anew(NULL, "Cooperlake", "Cooperlake"), 0);
+    assert_int_equal(starts_anew("SkylakeX", "Cooperlake", "Cooperlake"), 0);
+    assert_int_equal(starts_anew("Haswell", "Cooperlake", "Cooperlake"), 1); /* without */
+    assert_int_equal(starts_anew(NULL, "Prescott", "Cooperlake"), 1);        /* told the best */
+    assert_int_equal(starts_anew("Haswell", "Prescott", "Cooperlake"), 2); /* one, then the other */
+    assert_int_equal(starts_anew(NULL, "Prescott", "Prescott"), 1);        /* to no avail */
+    assert_int_equal(starts_anew("Cooperlake", "Prescott", "Prescott"), 0);
+}
+
 TEST(a_short_buffer_gets_a_text_cut_off)
 {
     const aq_blas_facts facts = {.core = "Haswell", .best_core = "SkylakeX"};
