@@ -277,7 +277,7 @@ def check_tables(source, add):
 
 def check_log(source, add, documented):
     """Libraries never log above debug; every event is in the operator's list."""
-    for match in re.finditer(r"\baq_log\(\s*(\w+)\s*,\s*", source.code):
+    for match in re.finditer(r"\baq_log(?:_limited\([^,]*,[^,]*,|\()\s*(\w+)\s*,\s*", source.code):
         line = source.line_of(match.start())
         if match.group(1) != "AQ_LOG_DEBUG" and not source.path.startswith(LOGGERS):
             add(line, "log-level", "a library reports errors, its caller logs them")
@@ -287,7 +287,8 @@ def check_log(source, add, documented):
         if event.group(1) not in documented:
             add(line, "log-event", f"{event.group(1)} is not in {EVENT_LIST}")
             continue
-        for field in fields_of(source.text, match.end()):
+        fields = fields_of(source.text, match.end())
+        for field in fields + ["suppressed"] * ("_limited" in match.group(0)):
             if field in HEAD_FIELDS:
                 add(line, "log-field", f"{field} is a field of every line")
             elif field not in documented[event.group(1)]:

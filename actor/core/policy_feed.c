@@ -14,8 +14,6 @@
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 
-enum { QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX };
-
 struct aq_policy_feed {
     aq_policy_feed_config config;
     aq_policy_slot slot;
@@ -66,14 +64,10 @@ void aq_policy_feed_destroy(aq_policy_feed *feed)
 
 static void reject(aq_policy_feed *feed, int64_t now_ns, const aq_error *error)
 {
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
     atomic_fetch_add_explicit(&feed->rejected, 1, memory_order_relaxed);
-    if (aq_log_allowed(&feed->rejected_limit, now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "policy_rejected", "the policy in use stays; the newest is fetched",
-               "reason=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), error->text),
-               suppressed);
-    }
+    aq_log_limited(&feed->rejected_limit, now_ns, AQ_LOG_WARN, "policy_rejected",
+                   "the policy in use stays; the newest is fetched", "reason=%s",
+                   AQ_LOG_QUOTED(error->text));
 }
 
 static int fail_run(const aq_policy_feed *feed, uint64_t run_id, aq_error *error)
@@ -145,7 +139,6 @@ static enum aq_policy_verdict hear_policy(aq_policy_feed *feed, int64_t now_ns,
  * no policy yet misses nothing. */
 static void note_gap(aq_policy_feed *feed, int64_t now_ns, const aq_delta_head *head)
 {
-    uint64_t suppressed;
     const uint64_t newest = newest_version(feed);
     announce(feed, head->version);
     if (newest == 0 || feed->has_gap) {
@@ -153,11 +146,10 @@ static void note_gap(aq_policy_feed *feed, int64_t now_ns, const aq_delta_head *
     }
     feed->has_gap = true;
     atomic_fetch_add_explicit(&feed->gaps, 1, memory_order_relaxed);
-    if (aq_log_allowed(&feed->gap_limit, now_ns, &suppressed)) {
-        aq_log(AQ_LOG_DEBUG, "policy_gap", "the policy in use stays; a full one is fetched",
-               "version=%" PRIu64 " heard=%" PRIu64 " base=%" PRIu64 " suppressed=%" PRIu64, newest,
-               head->version, head->base_version, suppressed);
-    }
+    aq_log_limited(&feed->gap_limit, now_ns, AQ_LOG_DEBUG, "policy_gap",
+                   "the policy in use stays; a full one is fetched",
+                   "version=%" PRIu64 " heard=%" PRIu64 " base=%" PRIu64, newest, head->version,
+                   head->base_version);
 }
 
 static enum aq_policy_verdict hear_delta(aq_policy_feed *feed, int64_t now_ns, const uint8_t *frame,

@@ -12,9 +12,6 @@
 #include "common/sys/log.h"
 #include "common/wire/wire_frame.h"
 
-/* A reason of an environment, which may be a traceback, as one line has room for it. */
-enum { QUOTED_MAX = 1536 };
-
 struct aq_actor_session {
     aq_actor_session_config config;
     aq_participant *participant;
@@ -318,12 +315,10 @@ static void note_wait(aq_actor_session *session, int64_t now_ns, uint32_t steps)
 /* Says why, but not for each of many. */
 static void note_failures(aq_actor_session *session, int64_t now_ns, uint64_t failures)
 {
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
-    if (aq_log_allowed(&session->failure_limit, now_ns, &suppressed)) {
+    if (aq_log_allowed(&session->failure_limit, now_ns)) {
         aq_log(AQ_LOG_WARN, "env_failed", "the episode is forgotten and another begun",
                "failures=%" PRIu64 " reason=%s", failures,
-               aq_log_quote(quoted, sizeof(quoted), aq_actor_core_env_failure(session->core)));
+               AQ_LOG_QUOTED(aq_actor_core_env_failure(session->core)));
     }
 }
 

@@ -13,7 +13,7 @@
 
 /* How long the shard may hold a call: short against the time after which it takes a silent actor
  * for dead. */
-enum { WAIT_MS = 500, QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
+enum { WAIT_MS = 500 };
 
 /* A shard that answers at once each time must not keep both busy with nothing else. */
 #define CALL_NS_MIN AQ_NS_PER_MS
@@ -47,13 +47,9 @@ void aq_credit_session_close(aq_credit_session *session)
 static void log_failure(aq_credit_session *session)
 {
     const aq_rpc_status *status = aq_rpc_stub_status(&session->stub);
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
-    if (aq_log_allowed(&session->failed_limit, session->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "credit_failed", "asking again until the shard answers",
-               "code=%s reason=%s suppressed=%" PRIu64, aq_rpc_code_name(status->code),
-               aq_log_quote(quoted, sizeof(quoted), status->message), suppressed);
-    }
+    aq_log_limited(&session->failed_limit, session->now_ns, AQ_LOG_WARN, "credit_failed",
+                   "asking again until the shard answers", "code=%s reason=%s",
+                   aq_rpc_code_name(status->code), AQ_LOG_QUOTED(status->message));
 }
 
 static void on_credit(const Actorq__V1__CreditReply *reply, void *user)

@@ -19,9 +19,6 @@
 /* Of the incarnation's seeds; any number that nobody else uses. */
 enum { EVALUATOR_STREAM = 0x6576616c };
 
-/* A reason of an environment, which may be a traceback, as one line has room for it. */
-enum { QUOTED_MAX = 1536 };
-
 struct aq_evaluator_session {
     aq_evaluator_session_config config;
     aq_participant *participant;
@@ -355,13 +352,12 @@ static void take_result(aq_evaluator_session *session, const aq_evaluation *resu
 /* A version that could not be evaluated is not tried again: the next one is. */
 static void note_failures(aq_evaluator_session *session)
 {
-    char quoted[QUOTED_MAX];
     const uint64_t failures = aq_evaluator_core_failures(session->core);
     if (failures != session->told_failures) {
         session->told_failures = failures;
         aq_log(AQ_LOG_WARN, "evaluation_failed", "the next version is waited for",
                "version=%" PRIu64 " reason=%s", session->version,
-               aq_log_quote(quoted, sizeof(quoted), aq_evaluator_core_failure(session->core)));
+               AQ_LOG_QUOTED(aq_evaluator_core_failure(session->core)));
     }
 }
 

@@ -15,8 +15,6 @@
 #include "common/sys/log.h"
 #include "common/sys/machine.h"
 
-enum { QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
-
 struct aq_participant {
     aq_participant_hooks hooks;
     const aq_policy_session *policy;
@@ -52,9 +50,7 @@ static void begin_finish(aq_participant *participant, const char *reason)
 /* Nothing that waiting could mend. */
 static void give_up(aq_participant *participant, const char *event, const char *text)
 {
-    char quoted[QUOTED_MAX];
-    aq_log(AQ_LOG_ERROR, event, "this process ends", "reason=%s",
-           aq_log_quote(quoted, sizeof(quoted), text));
+    aq_log(AQ_LOG_ERROR, event, "this process ends", "reason=%s", AQ_LOG_QUOTED(text));
     participant->exit_code = EXIT_FAILURE;
 }
 
@@ -124,13 +120,9 @@ static void on_ended(void *user, const aq_member_view *view, const char *reason)
 static void on_trouble(void *user, const char *reason)
 {
     aq_participant *participant = user;
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
-    if (aq_log_allowed(&participant->unreachable_limit, participant->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "learner_unreachable", "asking again until it answers",
-               "reason=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), reason),
-               suppressed);
-    }
+    aq_log_limited(&participant->unreachable_limit, participant->now_ns, AQ_LOG_WARN,
+                   "learner_unreachable", "asking again until it answers", "reason=%s",
+                   AQ_LOG_QUOTED(reason));
 }
 
 /* Steps are counted from 0 again in a new run. */
@@ -302,11 +294,10 @@ int64_t aq_participant_next_ns(const aq_participant *participant)
 
 void aq_participant_stop(aq_participant *participant, const char *reason)
 {
-    char quoted[QUOTED_MAX];
     switch (participant->phase) {
     case AQ_PARTICIPANT_TAKING_PART:
         aq_log(AQ_LOG_INFO, "stopping", "what is under way is finished first", "reason=%s",
-               aq_log_quote(quoted, sizeof(quoted), reason));
+               AQ_LOG_QUOTED(reason));
         begin_finish(participant, reason);
         break;
     case AQ_PARTICIPANT_JOINING:

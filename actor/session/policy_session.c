@@ -25,8 +25,6 @@
 #define PAUSE_NS_MIN  AQ_NS_PER_S
 #define PAUSE_NS_MAX  (30 * AQ_NS_PER_S)
 
-enum { QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
-
 struct aq_policy_session {
     aq_rpc_stub stub;
     aq_policy_listener listener;
@@ -134,8 +132,6 @@ void aq_policy_session_moved(aq_policy_session *session, const char *url)
 
 static void try_listening(aq_policy_session *session)
 {
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
     aq_error error = {0};
     int rc = session->listener.listen(session->listener.user, session->url, session->feed, &error);
     if (rc == 0) {
@@ -143,11 +139,9 @@ static void try_listening(aq_policy_session *session)
         return;
     }
     session->listen_at_ns = session->now_ns + session->retry_ns;
-    if (aq_log_allowed(&session->deaf_limit, session->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "policy_deaf", "the broadcast cannot be heard; trying again",
-               "url=%s reason=%s suppressed=%" PRIu64, session->url,
-               aq_log_quote(quoted, sizeof(quoted), error.text), suppressed);
-    }
+    aq_log_limited(&session->deaf_limit, session->now_ns, AQ_LOG_WARN, "policy_deaf",
+                   "the broadcast cannot be heard; trying again", "url=%s reason=%s", session->url,
+                   AQ_LOG_QUOTED(error.text));
 }
 
 /* ---- fetching ------------------------------------------------------------------------------- */
@@ -155,13 +149,9 @@ static void try_listening(aq_policy_session *session)
 static void fetch_failed(aq_policy_session *session)
 {
     const aq_rpc_status *status = aq_rpc_stub_status(&session->stub);
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
-    if (aq_log_allowed(&session->failed_limit, session->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_DEBUG, "policy_fetch_failed", "asking again in a while",
-               "code=%s reason=%s suppressed=%" PRIu64, aq_rpc_code_name(status->code),
-               aq_log_quote(quoted, sizeof(quoted), status->message), suppressed);
-    }
+    aq_log_limited(&session->failed_limit, session->now_ns, AQ_LOG_DEBUG, "policy_fetch_failed",
+                   "asking again in a while", "code=%s reason=%s", aq_rpc_code_name(status->code),
+                   AQ_LOG_QUOTED(status->message));
 }
 
 static void on_fetched(const Actorq__V1__FetchPolicyReply *reply, void *user)

@@ -12,8 +12,6 @@
 #include "common/sys/log.h"
 #include "proto/membership.pb-c.h"
 
-enum { QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
-
 enum report_outcome { REPORT_NONE, REPORT_TAKEN, REPORT_REFUSED, REPORT_FAILED };
 
 struct aq_report_session {
@@ -94,16 +92,13 @@ static bool is_final(uint32_t code)
 
 static void log_failure(aq_report_session *session, const aq_rpc_status *status)
 {
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed = 0;
     if (session->outcome == REPORT_REFUSED) {
         aq_log(AQ_LOG_WARN, "evaluation_refused", "it is forgotten", "code=%s reason=%s",
-               aq_rpc_code_name(status->code),
-               aq_log_quote(quoted, sizeof(quoted), status->message));
-    } else if (aq_log_allowed(&session->failed_limit, session->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "report_failed", "asking again until the learner answers",
-               "code=%s reason=%s suppressed=%" PRIu64, aq_rpc_code_name(status->code),
-               aq_log_quote(quoted, sizeof(quoted), status->message), suppressed);
+               aq_rpc_code_name(status->code), AQ_LOG_QUOTED(status->message));
+    } else {
+        aq_log_limited(&session->failed_limit, session->now_ns, AQ_LOG_WARN, "report_failed",
+                       "asking again until the learner answers", "code=%s reason=%s",
+                       aq_rpc_code_name(status->code), AQ_LOG_QUOTED(status->message));
     }
 }
 

@@ -14,8 +14,6 @@
 #include "common/base/rng.h"
 #include "common/sys/log.h"
 
-enum { QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX };
-
 /* A connection can be dead without a sign: a host went away, or something in between forgot it; TCP
  * finds out in a quarter of an hour. So one is made anew when the shard answers calls, and all the
  * same takes nothing of what is sent for so many of the run's rpc_timeout_ms, each of which sent
@@ -187,8 +185,6 @@ static void open_transport(aq_shard_lane *lane)
 {
     const aq_shard_transport *transport = &lane->config.transport;
     const aq_net_limits *limits = &lane->config.limits;
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
     aq_error error = {0};
     aq_rpc_channel *channel;
     int rc = transport->open(transport->user, lane->number, lane->place.rpc_url,
@@ -204,11 +200,9 @@ static void open_transport(aq_shard_lane *lane)
     if (lane->open_failures < UINT32_MAX) {
         lane->open_failures++;
     }
-    if (aq_log_allowed(&lane->unreachable_limit, lane->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "shard_unreachable", "trying again until it works",
-               "shard=%" PRIu64 " url=%s reason=%s suppressed=%" PRIu64, lane->place.member,
-               lane->place.push_url, aq_log_quote(quoted, sizeof(quoted), error.text), suppressed);
-    }
+    aq_log_limited(&lane->unreachable_limit, lane->now_ns, AQ_LOG_WARN, "shard_unreachable",
+                   "trying again until it works", "shard=%" PRIu64 " url=%s reason=%s",
+                   lane->place.member, lane->place.push_url, AQ_LOG_QUOTED(error.text));
 }
 
 /* Listed, or owed an acknowledgement. */
@@ -271,17 +265,14 @@ void aq_shard_lane_writable(aq_shard_lane *lane)
 
 static void meet_stranger(aq_shard_lane *lane, uint64_t store)
 {
-    uint64_t suppressed;
     lane->stranger = store;
     aq_credit_session_discard(&lane->credit);
-    if (aq_log_allowed(&lane->stranger_limit, lane->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "shard_stranger",
-               "another store answers where this one was: it is sent nothing of this one's",
-               "shard=%" PRIu64 " slot=%" PRIu32 " store=%016" PRIx64 " found=%016" PRIx64
-               " unacknowledged=%" PRIu32 " suppressed=%" PRIu64,
-               lane->place.member, lane->place.slot, lane->place.store, store,
-               count(lane).unacknowledged, suppressed);
-    }
+    aq_log_limited(&lane->stranger_limit, lane->now_ns, AQ_LOG_WARN, "shard_stranger",
+                   "another store answers where this one was: it is sent nothing of this one's",
+                   "shard=%" PRIu64 " slot=%" PRIu32 " store=%016" PRIx64 " found=%016" PRIx64
+                   " unacknowledged=%" PRIu32,
+                   lane->place.member, lane->place.slot, lane->place.store, store,
+                   count(lane).unacknowledged);
 }
 
 static void take_answer(aq_shard_lane *lane)
@@ -323,9 +314,8 @@ static void ask(aq_shard_lane *lane)
 static void log_resending(aq_shard_lane *lane)
 {
     const aq_outbox_counters counters = count(lane);
-    uint64_t suppressed;
     if (counters.resent > lane->resent_seen &&
-        aq_log_allowed(&lane->resending_limit, lane->now_ns, &suppressed)) {
+        aq_log_allowed(&lane->resending_limit, lane->now_ns)) {
         aq_log(AQ_LOG_INFO, "resending", "the shard may have lost them",
                "shard=%" PRIu64 " slot=%" PRIu32 " messages=%" PRIu64 " unacknowledged=%" PRIu32,
                lane->place.member, lane->place.slot, counters.resent - lane->resent_seen,

@@ -160,16 +160,16 @@ static void pass(aq_shard_lane *lane, uint64_t store)
 static int add_lane(aq_shard_session *session, const aq_shard_place *place)
 {
     aq_shard_lane *lane;
-    uint64_t suppressed;
     int rc = session->count < AQ_SPREAD_SHARDS_MAX
                  ? aq_shard_lane_create(&session->config, place, &lane)
                  : AQ_E_FULL;
     if (rc == 0) {
         session->lanes[session->count++] = lane;
-    } else if (aq_log_allowed(&session->ignored_limit, session->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "shard_ignored", "it gets nothing of this actor for now",
-               "shard=%" PRIu64 " slot=%" PRIu32 " reason=\"%s\" suppressed=%" PRIu64,
-               place->member, place->slot, aq_error_text(rc), suppressed);
+    } else {
+        aq_log_limited(&session->ignored_limit, session->now_ns, AQ_LOG_WARN, "shard_ignored",
+                       "it gets nothing of this actor for now",
+                       "shard=%" PRIu64 " slot=%" PRIu32 " reason=\"%s\"", place->member,
+                       place->slot, aq_error_text(rc));
     }
     return rc;
 }

@@ -11,8 +11,6 @@
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
 
-enum { QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
-
 struct aq_twin_session {
     aq_rpc_stub stub;
     aq_twin_source source;
@@ -89,7 +87,6 @@ static int make_engine(aq_twin_session *session, const ProtobufCBinaryData *fram
 static void on_fetched(const Actorq__V1__FetchPolicyReply *reply, void *user)
 {
     aq_twin_session *session = user;
-    char quoted[QUOTED_MAX];
     aq_error error = {0};
     const char *reason = error.text;
     session->is_calling = false;
@@ -105,8 +102,7 @@ static void on_fetched(const Actorq__V1__FetchPolicyReply *reply, void *user)
         return;
     }
     aq_log(AQ_LOG_DEBUG, "twin_failed", "this version is not compared with fp32",
-           "version=%" PRIu64 " reason=%s", session->version,
-           aq_log_quote(quoted, sizeof(quoted), reason));
+           "version=%" PRIu64 " reason=%s", session->version, AQ_LOG_QUOTED(reason));
 }
 
 bool aq_twin_session_ask(aq_twin_session *session, uint64_t version)

@@ -13,28 +13,25 @@
 #include "common/sys/log.h"
 #include "common/sys/process.h"
 
-enum { QUOTED_MAX = 256 };
-
 void aq_daemon_begin(const char *role, int64_t id)
 {
-    char quoted[QUOTED_MAX];
     aq_memory_use_one_heap();
     aq_log_open(role, id);
     aq_process_let_writes_fail();
     aq_process_allow_descriptors();
     if (aq_log_problem()) {
         aq_log(AQ_LOG_WARN, "environment_ignored", "ACTORQ_LOG is not a level; info is used",
-               "value=%s", aq_log_quote(quoted, sizeof(quoted), aq_log_problem()));
+               "value=%s", AQ_LOG_QUOTED(aq_log_problem()));
     }
     if (aq_log_format_problem()) {
         aq_log(AQ_LOG_WARN, "environment_ignored",
                "ACTORQ_LOG_FORMAT is neither logfmt nor json; logfmt is used", "value=%s",
-               aq_log_quote(quoted, sizeof(quoted), aq_log_format_problem()));
+               AQ_LOG_QUOTED(aq_log_format_problem()));
     }
     if (aq_cpu_mask_problem()) {
         aq_log(AQ_LOG_WARN, "environment_ignored",
                "ACTORQ_CPU is not a rung; all that the processor can do is used", "value=%s",
-               aq_log_quote(quoted, sizeof(quoted), aq_cpu_mask_problem()));
+               AQ_LOG_QUOTED(aq_cpu_mask_problem()));
     }
 }
 

@@ -14,6 +14,7 @@
 #include "common/sys/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -280,15 +281,15 @@ static void write_json(const char *head, const char *fields, const char *quoted)
     write_bytes(line, aq_log_json_line(head, fields, quoted, line));
 }
 
-void aq_log(enum aq_log_level level, const char *event, const char *message, const char *fields,
-            ...)
+/* The last field says how many lines were suppressed, unless that is NULL. */
+static void log_line(enum aq_log_level level, const char *event, const char *message,
+                     const uint64_t *suppressed, const char *fields, va_list args)
 {
     int errno_before = errno;
     char head[HEAD_SIZE];
     char values[FIELDS_SIZE + sizeof(cut_mark)];
     char quoted[MESSAGE_SIZE] = "";
     const char *pairs = values;
-    va_list args;
 
     AQ_ASSERT(level < AQ_LOG_OFF);
     prepare_once();
@@ -296,11 +297,12 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
         return;
     }
     format_head(head, level, event);
-    va_start(args, fields);
     int length = vsnprintf(values, FIELDS_SIZE, fields, args);
-    va_end(args);
     if (length < 0) {
         values[0] = '\0';
+    } else if (suppressed != NULL && length < FIELDS_SIZE) {
+        length += snprintf(values + length, FIELDS_SIZE - (size_t)length, " suppressed=%" PRIu64,
+                           *suppressed);
     }
     clean_fields(values, length >= FIELDS_SIZE);
     if (message[0] != '\0') {
@@ -315,14 +317,33 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
     errno = errno_before;
 }
 
-bool aq_log_allowed(aq_log_limit *limit, int64_t now_ns, uint64_t *ret_suppressed)
+void aq_log(enum aq_log_level level, const char *event, const char *message, const char *fields,
+            ...)
+{
+    va_list args;
+    va_start(args, fields);
+    log_line(level, event, message, NULL, fields, args);
+    va_end(args);
+}
+
+bool aq_log_allowed(aq_log_limit *limit, int64_t now_ns)
 {
     if (now_ns < limit->next_ns) {
         limit->suppressed++;
         return false;
     }
-    *ret_suppressed = limit->suppressed;
-    limit->suppressed = 0;
     limit->next_ns = now_ns + AQ_NS_PER_S;
     return true;
+}
+
+void aq_log_limited(aq_log_limit *limit, int64_t now_ns, enum aq_log_level level, const char *event,
+                    const char *message, const char *fields, ...)
+{
+    va_list args;
+    if (aq_log_allowed(limit, now_ns)) {
+        va_start(args, fields);
+        log_line(level, event, message, &limit->suppressed, fields, args);
+        va_end(args);
+        limit->suppressed = 0;
+    }
 }

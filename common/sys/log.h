@@ -55,7 +55,7 @@ const char *aq_log_problem(void);
 const char *aq_log_format_problem(void);
 
 /* `message` is for people and says what happens next ("": the event says it all); `fields` is a
- * format of key=value pairs (may be ""), whose values hold no blanks; use %s with aq_log_quote for
+ * format of key=value pairs (may be ""), whose values hold no blanks; use %s with AQ_LOG_QUOTED for
  * texts that may.
  * A line is cut at 2 KiB (4 KiB in JSON): fields lose whole pairs and say cut=true, the message
  * ends in "...".
@@ -67,13 +67,21 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
  * at least 8. What is not UTF-8 becomes \ufffd. */
 const char *aq_log_quote(char *out, size_t size, const char *text);
 
-/* One decision a second per limiter: aq_log_allowed is true when the line may be written, and then
- * `*ret_suppressed` is how many were swallowed since the last. Zero-initialised; one thread. */
+/* The text so, for a field of a line, which has room for it and others; until the block ends. */
+enum { AQ_LOG_QUOTED_MAX = 1024 };
+#define AQ_LOG_QUOTED(text) aq_log_quote((char[AQ_LOG_QUOTED_MAX]){0}, AQ_LOG_QUOTED_MAX, (text))
+
+/* One line a second for each limiter. Zero-initialised; one thread. */
 typedef struct aq_log_limit {
     int64_t next_ns;
-    uint64_t suppressed;
+    uint64_t suppressed; /* lines, since one was written that told so */
 } aq_log_limit;
 
-bool aq_log_allowed(aq_log_limit *limit, int64_t now_ns, uint64_t *ret_suppressed);
+/* Whether a line may be written. */
+bool aq_log_allowed(aq_log_limit *limit, int64_t now_ns);
+
+/* aq_log, if it may; its last field, `suppressed`, says how many were not since the last one. */
+void aq_log_limited(aq_log_limit *limit, int64_t now_ns, enum aq_log_level level, const char *event,
+                    const char *message, const char *fields, ...) AQ_PRINTF(6, 7);
 
 #endif

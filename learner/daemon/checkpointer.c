@@ -146,16 +146,15 @@ void aq_checkpointer_begin(aq_checkpointer *checkpointer)
 
 void aq_checkpointer_settle(aq_checkpointer *checkpointer, const aq_checkpoint_outcome *outcome)
 {
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
     if (outcome->path[0] == '\0') {
         aq_log(AQ_LOG_ERROR, "checkpoint_failed",
                "the older checkpoints are untouched; tried again", "step=%" PRIu64 " error=%s",
-               outcome->step, aq_log_quote(quoted, sizeof(quoted), outcome->error.text));
+               outcome->step, AQ_LOG_QUOTED(outcome->error.text));
         return;
     }
     checkpointer->step = outcome->step;
     aq_log(AQ_LOG_INFO, "checkpoint_written", "", "step=%" PRIu64 " path=%s", outcome->step,
-           aq_log_quote(quoted, sizeof(quoted), outcome->path));
+           AQ_LOG_QUOTED(outcome->path));
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

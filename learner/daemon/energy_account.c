@@ -30,9 +30,7 @@ struct aq_energy_account {
 
 static void say_failed(const char *what, const aq_error *error)
 {
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
-    aq_log(AQ_LOG_WARN, "energy_failed", what, "error=%s",
-           aq_log_quote(quoted, sizeof(quoted), error->text));
+    aq_log(AQ_LOG_WARN, "energy_failed", what, "error=%s", AQ_LOG_QUOTED(error->text));
 }
 
 int aq_energy_account_create(const aq_run_config *config, const aq_run_folder *folder,
@@ -108,7 +106,6 @@ struct json_t *aq_energy_account_metrics(aq_energy_account *account)
 void aq_energy_account_say(const aq_energy_account *account)
 {
     aq_energy_reading reading;
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
     aq_energy_meter_read(account->meter, aq_clock_monotonic_ns(), &reading);
     aq_power_model power =
         aq_power_model_of(reading.processor, reading.cpus, account->ledger.tdp_w);
@@ -118,8 +115,7 @@ void aq_energy_account_say(const aq_energy_account *account)
            power.origin == AQ_POWER_SETTING ? "setting"
            : power.origin == AQ_POWER_TABLE ? "table"
                                             : "unknown",
-           power.cpus,
-           aq_log_quote(quoted, sizeof(quoted), aq_energy_meter_why_not(account->meter)));
+           power.cpus, AQ_LOG_QUOTED(aq_energy_meter_why_not(account->meter)));
 }
 
 Actorq__V1__EnergyStatus *aq_energy_account_status(aq_energy_account *account)

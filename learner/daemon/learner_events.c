@@ -19,8 +19,6 @@ static int64_t event_now_ns(void *user)
 /* A shard that was replaced and comes back is no earlier life: somebody else has its store. */
 static void watch_rivals(aq_learner_events *events, const aq_member_record *record)
 {
-    uint64_t suppressed;
-    char host[2 * AQ_HOST_MAX];
     if (record->role != AQ_ROLE_REPLAY || record->slot >= AQ_SHARDS_MAX) {
         return;
     }
@@ -28,14 +26,13 @@ static void watch_rivals(aq_learner_events *events, const aq_member_record *reco
     if (record->incarnation == lives->latest) {
         return;
     }
-    if (record->incarnation == lives->before &&
-        aq_log_allowed(&events->rivals_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(AQ_LOG_WARN, "store_twice",
-               "two shards have the same store and take each other's place: one folder is a copy "
-               "of the other; stop one of them",
-               "slot=%" PRIu32 " store=%016" PRIx64 " host=%s address=%s suppressed=%" PRIu64,
-               record->slot, record->store, aq_log_quote(host, sizeof(host), record->host),
-               record->address, suppressed);
+    if (record->incarnation == lives->before) {
+        aq_log_limited(
+            &events->rivals_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN, "store_twice",
+            "two shards have the same store and take each other's place: one folder is a copy "
+            "of the other; stop one of them",
+            "slot=%" PRIu32 " store=%016" PRIx64 " host=%s address=%s", record->slot, record->store,
+            AQ_LOG_QUOTED(record->host), record->address);
     }
     *lives = (aq_shard_lives){.latest = record->incarnation, .before = lives->latest};
 }
@@ -43,11 +40,10 @@ static void watch_rivals(aq_learner_events *events, const aq_member_record *reco
 static void event_joined(void *user, const aq_member_record *record, bool again)
 {
     aq_learner_events *events = user;
-    char host[2 * AQ_HOST_MAX];
     aq_log(again ? AQ_LOG_DEBUG : AQ_LOG_INFO, "member_joined", "",
            "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " host=%s pid=%" PRIu32 " address=%s",
-           record->member, aq_role_name(record->role), record->slot,
-           aq_log_quote(host, sizeof(host), record->host), record->pid, record->address);
+           record->member, aq_role_name(record->role), record->slot, AQ_LOG_QUOTED(record->host),
+           record->pid, record->address);
     watch_rivals(events, record);
     aq_training_follow_shards(events->parts.training);
 }
@@ -61,10 +57,9 @@ static void event_version_seen(void *user, uint64_t version)
 static void event_left(void *user, const aq_member_record *record, const char *reason)
 {
     (void)user;
-    char quoted[512];
     aq_log(AQ_LOG_INFO, "member_left", "",
            "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " reason=%s", record->member,
-           aq_role_name(record->role), record->slot, aq_log_quote(quoted, sizeof(quoted), reason));
+           aq_role_name(record->role), record->slot, AQ_LOG_QUOTED(reason));
 }
 
 /* What the shard's table holds counts for the next samples. */
@@ -121,20 +116,17 @@ static void event_compared(void *user, const aq_version_gap *gap)
 static void event_stop_asked(void *user, const char *peer, const char *reason)
 {
     (void)user;
-    char quoted[512];
     aq_log(AQ_LOG_INFO, "stop_asked", "the run ends for everybody", "peer=%s reason=%s", peer,
-           aq_log_quote(quoted, sizeof(quoted), reason));
+           AQ_LOG_QUOTED(reason));
 }
 
 static void event_drain_asked(void *user, const aq_member_record *record, const char *peer,
                               const char *reason)
 {
     (void)user;
-    char quoted[512];
     aq_log(AQ_LOG_INFO, "drain_asked", "it hears with its next heartbeat",
            "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " peer=%s reason=%s", record->member,
-           aq_role_name(record->role), record->slot, peer,
-           aq_log_quote(quoted, sizeof(quoted), reason));
+           aq_role_name(record->role), record->slot, peer, AQ_LOG_QUOTED(reason));
 }
 
 static void event_configure(void *user, const Actorq__V1__ConfigureRequest *request,

@@ -88,7 +88,6 @@ static void end_if_stuck(learner *self)
  * one is lost, whoever started the ranks starts them again. */
 static void end_with_ranks(learner *self)
 {
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
     aq_error trouble;
     const enum aq_trainer_state state = aq_training_state(self->parts.training, &trouble);
     if (state == AQ_TRAINER_RUNS) {
@@ -102,7 +101,7 @@ static void end_with_ranks(learner *self)
     aq_log(state == AQ_TRAINER_LOST ? AQ_LOG_ERROR : AQ_LOG_INFO, "ranks_ended",
            has_all ? "a checkpoint is written; the run can be resumed"
                    : "the run can be resumed from its newest checkpoint",
-           "error=%s step=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), trouble.text),
+           "error=%s step=%" PRIu64, AQ_LOG_QUOTED(trouble.text),
            aq_training_step(self->parts.training));
 }
 
@@ -233,7 +232,6 @@ static void say_what_runs(const learner *self)
 {
     char problem[1024];
     char network[128];
-    char quoted[2048];
     char cpus[AQ_CPUS_TEXT_MAX];
     aq_cpus allowed;
     const aq_run_plan *plan = &self->parts.live.now;
@@ -249,8 +247,8 @@ static void say_what_runs(const learner *self)
     aq_daemon_security_say(&self->parts.security, aq_rpc_server_url(self->parts.ports.server));
     aq_log(AQ_LOG_INFO, "ready", "",
            "run=%s run_id=%016" PRIx64 " task=%s seed=%" PRIu64 " url=%s policy_url=%s network=%s",
-           aq_log_quote(quoted, sizeof(quoted), self->parts.folder.path), self->parts.folder.run_id,
-           plan->settings.task, plan->config.seed, aq_rpc_server_url(self->parts.ports.server),
+           AQ_LOG_QUOTED(self->parts.folder.path), self->parts.folder.run_id, plan->settings.task,
+           plan->config.seed, aq_rpc_server_url(self->parts.ports.server),
            self->parts.ports.policy_url,
            aq_net_spec_text(aq_learner_network(&self->parts), network, sizeof(network)));
     say_what_is_shared(self);

@@ -24,7 +24,6 @@ int aq_pages_history(const aq_run_folder *folder, const aq_metric_list *metrics,
                      aq_run_history **ret_history)
 {
     char path[AQ_PATH_MAX];
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
     aq_error error = {0};
     int rc = aq_run_history_create(metrics, ret_history);
     if (rc != 0 || !folder->resumed) {
@@ -36,7 +35,7 @@ int aq_pages_history(const aq_run_folder *folder, const aq_metric_list *metrics,
     }
     if (rc != 0) {
         aq_log(AQ_LOG_WARN, "history_failed", "the dashboard begins with this process", "error=%s",
-               aq_log_quote(quoted, sizeof(quoted), error.text));
+               AQ_LOG_QUOTED(error.text));
     }
     return 0;
 }

@@ -10,28 +10,21 @@
 
 void aq_publish_log_out(aq_publish_log *own, const aq_publication *publication)
 {
-    uint64_t suppressed = 0;
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
     own->trouble[0] = '\0';
-    if (publication->fallback[0] == '\0' ||
-        !aq_log_allowed(&own->fallback_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        return;
+    if (publication->fallback[0] != '\0') {
+        aq_log_limited(&own->fallback_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN,
+                       "quantization_fallback", "this version went out in fp32",
+                       "version=%" PRIu64 " reason=%s", publication->snapshot->version,
+                       AQ_LOG_QUOTED(publication->fallback));
     }
-    aq_log(AQ_LOG_WARN, "quantization_fallback", "this version went out in fp32",
-           "version=%" PRIu64 " reason=%s suppressed=%" PRIu64, publication->snapshot->version,
-           aq_log_quote(quoted, sizeof(quoted), publication->fallback), suppressed);
 }
 
 void aq_publish_log_failed(aq_publish_log *own, const aq_error *error)
 {
-    uint64_t suppressed = 0;
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
     (void)snprintf(own->trouble, sizeof(own->trouble), "%s", error->text);
-    if (aq_log_allowed(&own->failed_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(AQ_LOG_ERROR, "publish_failed", "actors keep the version that they have",
-               "error=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), error->text),
-               suppressed);
-    }
+    aq_log_limited(&own->failed_limit, aq_clock_monotonic_ns(), AQ_LOG_ERROR, "publish_failed",
+                   "actors keep the version that they have", "error=%s",
+                   AQ_LOG_QUOTED(error->text));
 }
 
 int aq_publish_log_take_version(aq_version_numbers *versions, uint64_t *ret_version,

@@ -88,14 +88,12 @@ static double wall_s(const aq_run_report *report)
 /* A line that could not be written is lost; the run goes on. */
 static void say_unless_written(aq_run_report *report, int rc, const aq_error *error)
 {
-    uint64_t suppressed = 0;
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
     (void)snprintf(report->metrics_trouble, sizeof(report->metrics_trouble), "%s",
                    rc != 0 ? error->text : "");
-    if (rc != 0 && aq_log_allowed(&report->metrics_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(AQ_LOG_WARN, "metrics_failed", "training goes on without this line",
-               "error=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), error->text),
-               suppressed);
+    if (rc != 0) {
+        aq_log_limited(&report->metrics_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN,
+                       "metrics_failed", "training goes on without this line", "error=%s",
+                       AQ_LOG_QUOTED(error->text));
     }
 }
 
@@ -142,17 +140,16 @@ static void move_window(aq_run_report *report, int64_t now_ns)
     window->begun_ns = now_ns;
     move_sampling(report, sums);
 
-    uint64_t suppressed = 0;
-    if (sums->failed > 0 && aq_log_allowed(&report->train_limit, now_ns, &suppressed)) {
-        aq_log(AQ_LOG_ERROR, "train_step_failed",
-               "loss or gradient was not finite; the parameters are as they were",
-               "steps=%" PRIu64 " suppressed=%" PRIu64, sums->failed, suppressed);
+    if (sums->failed > 0) {
+        aq_log_limited(&report->train_limit, now_ns, AQ_LOG_ERROR, "train_step_failed",
+                       "loss or gradient was not finite; the parameters are as they were",
+                       "steps=%" PRIu64, sums->failed);
     }
-    if (sums->audit.different > 0 && aq_log_allowed(&report->audit_limit, now_ns, &suppressed)) {
-        aq_log(AQ_LOG_ERROR, "draws_differ",
-               "actors drew actions with other probabilities than the versions give that they name",
-               "rows=%" PRIu64 " audited=%" PRIu64 " suppressed=%" PRIu64, sums->audit.different,
-               sums->audit.audited, suppressed);
+    if (sums->audit.different > 0) {
+        aq_log_limited(
+            &report->audit_limit, now_ns, AQ_LOG_ERROR, "draws_differ",
+            "actors drew actions with other probabilities than the versions give that they name",
+            "rows=%" PRIu64 " audited=%" PRIu64, sums->audit.different, sums->audit.audited);
     }
 }
 

@@ -17,11 +17,8 @@
 static void on_skipped(void *user, const char *path, const aq_error *error)
 {
     (void)user;
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
-    char quoted_path[2 * AQ_ERROR_TEXT_MAX];
     aq_log(AQ_LOG_WARN, "checkpoint_skipped", "an older one is tried", "path=%s error=%s",
-           aq_log_quote(quoted_path, sizeof(quoted_path), path),
-           aq_log_quote(quoted, sizeof(quoted), error->text));
+           AQ_LOG_QUOTED(path), AQ_LOG_QUOTED(error->text));
 }
 
 static int check_same_run(const aq_resume_into *into, const aq_checkpoint *checkpoint,

@@ -38,13 +38,8 @@ static void on_progress(void *user, uint64_t shard_incarnation, uint64_t inserte
 static void on_shard_trouble(void *user, const char *shard, const char *reason)
 {
     aq_shard_feed *feed = user;
-    uint64_t suppressed = 0;
-    char quoted[2 * AQ_ERROR_TEXT_MAX];
-    if (aq_log_allowed(&feed->trouble_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(AQ_LOG_WARN, "sampling_failed", "asked again in a moment",
-               "shard=%s error=%s suppressed=%" PRIu64, shard,
-               aq_log_quote(quoted, sizeof(quoted), reason), suppressed);
-    }
+    aq_log_limited(&feed->trouble_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN, "sampling_failed",
+                   "asked again in a moment", "shard=%s error=%s", shard, AQ_LOG_QUOTED(reason));
 }
 
 static void on_link_trouble(void *user, const char *url, const aq_error *error)

@@ -42,7 +42,6 @@ enum {
     LEARNER_CALLS_MAX = 8,
     RECONNECT_MIN_MS = 50, /* to the learner, whose own settings come with Join */
     RECONNECT_MAX_MS = 2000,
-    QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX,
 };
 
 /* Before Join nobody knows the run's own limits, and nobody has much to say. */
@@ -144,9 +143,8 @@ static void on_signal(uv_signal_t *handle, int number)
 static void on_stop_call(void *user, const char *peer, const char *reason)
 {
     replay_daemon *daemon = user;
-    char quoted[QUOTED_MAX];
     aq_log(AQ_LOG_INFO, "stopping", aq_replay_store_fate(&daemon->store), "peer=%s reason=%s", peer,
-           aq_log_quote(quoted, sizeof(quoted), reason));
+           AQ_LOG_QUOTED(reason));
     stop(daemon, "stopped by a call");
 }
 
@@ -207,13 +205,10 @@ static void on_ended(void *user, const aq_member_view *view, const char *reason)
 static void on_trouble(void *user, const char *reason)
 {
     replay_daemon *daemon = user;
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
-    if (!daemon->closing &&
-        aq_log_allowed(&daemon->unreachable_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(AQ_LOG_WARN, "learner_unreachable", "it is tried again; stored steps are kept",
-               "learner=%s reason=%s suppressed=%" PRIu64, daemon->options->learner_url,
-               aq_log_quote(quoted, sizeof(quoted), reason), suppressed);
+    if (!daemon->closing) {
+        aq_log_limited(&daemon->unreachable_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN,
+                       "learner_unreachable", "it is tried again; stored steps are kept",
+                       "learner=%s reason=%s", daemon->options->learner_url, AQ_LOG_QUOTED(reason));
     }
 }
 
@@ -241,13 +236,10 @@ static void on_damaged(void *user, const char *what)
 static void on_rejected(void *user, const char *peer, const aq_error *error)
 {
     replay_daemon *daemon = user;
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
-    if (aq_log_allowed(&daemon->rejected_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(AQ_LOG_WARN, "experience_rejected", "the message is dropped and not acknowledged",
-               "peer=%s error=%s reason=%s suppressed=%" PRIu64, peer, aq_error_name(error->code),
-               aq_log_quote(quoted, sizeof(quoted), error->text), suppressed);
-    }
+    aq_log_limited(&daemon->rejected_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN,
+                   "experience_rejected", "the message is dropped and not acknowledged",
+                   "peer=%s error=%s reason=%s", peer, aq_error_name(error->code),
+                   AQ_LOG_QUOTED(error->text));
 }
 
 /* Whoever is connected may still be told that this shard goes. */

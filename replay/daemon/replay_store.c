@@ -15,7 +15,6 @@
 #include "replay/disk/slot_file.h"
 
 enum {
-    QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX,
     DAMAGED_LINES_MAX = 16, /* the others are counted */
 };
 
@@ -130,19 +129,18 @@ static void tell_restored(const aq_replay_store *store, int64_t began_ns)
 {
     const aq_replay_core *core = aq_replay_service_core(store->service);
     const aq_replay_restored *restored = aq_replay_core_restored(core);
-    char quoted[QUOTED_MAX], changes[QUOTED_MAX];
     double seconds = (double)(aq_clock_monotonic_ns() - began_ns) / (double)AQ_NS_PER_S;
-    aq_log(
-        AQ_LOG_INFO, "store_restored", restored->transitions > 0 ? "" : "the folder held no steps",
-        "folder=%s store=%016" PRIx64 " steps=%" PRIu64 " items=%" PRIu64 " segments=%" PRIu64
-        " damaged=%" PRIu64 " inserted=%" PRIu64 " seconds=%.3f",
-        aq_log_quote(quoted, sizeof(quoted), store->folder), store->identity, restored->transitions,
-        aq_replay_table_holdings(aq_replay_core_tables(core)->shelves[0].table).items,
-        restored->segments, restored->damaged, aq_replay_core_counters(core).inserted, seconds);
+    aq_log(AQ_LOG_INFO, "store_restored",
+           restored->transitions > 0 ? "" : "the folder held no steps",
+           "folder=%s store=%016" PRIx64 " steps=%" PRIu64 " items=%" PRIu64 " segments=%" PRIu64
+           " damaged=%" PRIu64 " inserted=%" PRIu64 " seconds=%.3f",
+           AQ_LOG_QUOTED(store->folder), store->identity, restored->transitions,
+           aq_replay_table_holdings(aq_replay_core_tables(core)->shelves[0].table).items,
+           restored->segments, restored->damaged, aq_replay_core_counters(core).inserted, seconds);
     if (restored->changed[0] != '\0') {
         aq_log(AQ_LOG_INFO, "setting_changed",
                "the settings of the run hold, not those that the store was saved under",
-               "changes=%s", aq_log_quote(changes, sizeof(changes), restored->changed));
+               "changes=%s", AQ_LOG_QUOTED(restored->changed));
     }
 }
 
@@ -301,10 +299,8 @@ void aq_replay_store_stop(aq_replay_store *store, const char *reason)
 static void watch_log(aq_replay_store *store, const aq_replay_core *core, int64_t now_ns)
 {
     const aq_log_progress *progress = aq_replay_core_log_progress(core);
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
     if (progress == NULL || progress->stuck == store->was_stuck ||
-        !aq_log_allowed(&store->stuck_limit, now_ns, &suppressed)) {
+        !aq_log_allowed(&store->stuck_limit, now_ns)) {
         return;
     }
     store->was_stuck = progress->stuck;
@@ -313,7 +309,7 @@ static void watch_log(aq_replay_store *store, const aq_replay_core *core, int64_
                "nothing is acknowledged and nobody gets credit until this can be written; it is "
                "tried again every second",
                "folder=%s reason=%s backlog_bytes=%" PRIu64, store->folder,
-               aq_log_quote(quoted, sizeof(quoted), progress->reason), progress->backlog_bytes);
+               AQ_LOG_QUOTED(progress->reason), progress->backlog_bytes);
     } else {
         aq_log(AQ_LOG_INFO, "log_recovered", "steps are written and acknowledged again",
                "durable=%" PRIu64 " disk_bytes=%" PRIu64, progress->durable, progress->disk_bytes);
@@ -324,27 +320,23 @@ static void watch_log(aq_replay_store *store, const aq_replay_core *core, int64_
 static void watch_missing(aq_replay_store *store, const aq_replay_core *core, int64_t now_ns)
 {
     const uint64_t missing = aq_replay_core_counters(core).missing;
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
-    if (missing <= store->missing || !aq_log_allowed(&store->missing_limit, now_ns, &suppressed)) {
+    if (missing <= store->missing || !aq_log_allowed(&store->missing_limit, now_ns)) {
         return;
     }
     store->missing = missing;
     aq_log(AQ_LOG_WARN, "messages_missing",
            "senders know them to be acknowledged, but no file has them: files of the folder are "
            "gone, or it is an older copy",
-           "folder=%s messages=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), store->folder),
-           missing);
+           "folder=%s messages=%" PRIu64, AQ_LOG_QUOTED(store->folder), missing);
 }
 
 static void watch_memory(aq_replay_store *store, const aq_replay_core *core)
 {
     const aq_error *demotion = aq_replay_core_demotion(core);
-    char quoted[QUOTED_MAX];
     if (demotion->code != 0 && store->demotion_code == 0) {
         aq_log(AQ_LOG_WARN, "memory_over_budget",
                "steps stay in memory beyond replay.memory_bytes; it is tried again", "reason=%s",
-               aq_log_quote(quoted, sizeof(quoted), demotion->text));
+               AQ_LOG_QUOTED(demotion->text));
     }
     store->demotion_code = demotion->code;
 }
@@ -363,10 +355,9 @@ void aq_replay_store_tick(aq_replay_store *store, int64_t now_ns)
 
 void aq_replay_store_damaged(aq_replay_store *store, const char *what)
 {
-    char quoted[QUOTED_MAX];
     store->damaged++;
     if (store->damaged <= DAMAGED_LINES_MAX) {
         aq_log(AQ_LOG_WARN, "record_damaged", "it is left out; everything else is kept", "what=%s",
-               aq_log_quote(quoted, sizeof(quoted), what));
+               AQ_LOG_QUOTED(what));
     }
 }

@@ -149,6 +149,12 @@ class Tidy(PlantedTree):
                             'aq_log(AQ_LOG_INFO, "ready", "", "url=%s "', ' "port=%d", "", 3);')
         self.assertEqual(self.found(), ["actor/a.c:5 log-field"])
 
+    def test_a_limited_line_is_looked_at_likewise(self):
+        self.plant_function("actor/a.c",
+                            'aq_log_limited(&l, f(), AQ_LOG_INFO, "unheard_of", "", "");',
+                            'aq_log_limited(&l, f(), AQ_LOG_INFO, "ready", "", "");')
+        self.assertEqual(self.found(), ["actor/a.c:4 log-event", "actor/a.c:5 log-field"])
+
     def test_a_field_of_the_name_of_one_that_every_line_has_is_found(self):
         self.plant_function("actor/a.c", 'aq_log(AQ_LOG_INFO, "ready", "", "id=%d", 3);')
         self.assertEqual(self.found(), ["actor/a.c:4 log-field"])

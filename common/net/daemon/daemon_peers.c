@@ -12,9 +12,8 @@ static void watch_refused(aq_daemon_peers *watch, int64_t now_ns)
     uint64_t refused = now.refused_connections - told->refused_connections;
     uint64_t slow = now.cut_slow - told->cut_slow;
     uint64_t full = now.cut_full - told->cut_full;
-    uint64_t suppressed;
 
-    if (refused + slow + full > 0 && aq_log_allowed(&watch->limit, now_ns, &suppressed)) {
+    if (refused + slow + full > 0 && aq_log_allowed(&watch->limit, now_ns)) {
         aq_log(AQ_LOG_WARN, "peers_refused",
                "connections beyond the most were refused, or were cut as they took too long or too "
                "much",
@@ -26,10 +25,7 @@ static void watch_refused(aq_daemon_peers *watch, int64_t now_ns)
 
 static void watch_foreign(aq_daemon_peers *watch, uint64_t foreign, int64_t now_ns)
 {
-    uint64_t suppressed;
-
-    if (foreign != watch->told_foreign &&
-        aq_log_allowed(&watch->foreign_limit, now_ns, &suppressed)) {
+    if (foreign != watch->told_foreign && aq_log_allowed(&watch->foreign_limit, now_ns)) {
         aq_log(AQ_LOG_WARN, "foreign_peer",
                "a connection spoke something else than this protocol and was closed",
                "count=%" PRIu64, foreign - watch->told_foreign);

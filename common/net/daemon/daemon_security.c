@@ -8,7 +8,7 @@
 #include "common/base/clock.h"
 #include "common/net/address/url.h"
 
-enum { QUOTED_MAX = 1024, DAY_S = 24 * 3600, WARN_DAYS = 30 };
+enum { DAY_S = 24 * 3600, WARN_DAYS = 30 };
 
 int aq_daemon_security_open(aq_daemon_security *own, const aq_daemon_options *options,
                             const char *listen_url, aq_error *error)
@@ -28,16 +28,11 @@ static void on_refused(void *user, const char *peer, enum aq_access_role role, c
 {
     aq_daemon_security *own = user;
     char quoted_method[AQ_RPC_METHOD_MAX + 64];
-    char quoted_why[QUOTED_MAX];
-    uint64_t suppressed;
 
-    if (aq_log_allowed(&own->refused_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(AQ_LOG_WARN, "call_refused", "nothing was carried out",
-               "peer=%s caller=%s method=%s reason=%s suppressed=%" PRIu64, peer,
-               aq_access_role_name(role),
-               aq_log_quote(quoted_method, sizeof(quoted_method), method),
-               aq_log_quote(quoted_why, sizeof(quoted_why), why), suppressed);
-    }
+    aq_log_limited(&own->refused_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN, "call_refused",
+                   "nothing was carried out", "peer=%s caller=%s method=%s reason=%s", peer,
+                   aq_access_role_name(role),
+                   aq_log_quote(quoted_method, sizeof(quoted_method), method), AQ_LOG_QUOTED(why));
 }
 
 void aq_daemon_security_watch(aq_daemon_security *own, aq_rpc_dispatcher *dispatcher)

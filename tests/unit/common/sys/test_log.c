@@ -129,6 +129,17 @@ TEST_OF_LOG(long_fields_lose_whole_pairs_and_keep_the_message)
     assert_says(output, " event=join peer=a cut=true msg=\"told to leave\"\n");
 }
 
+TEST_OF_LOG(a_quoted_text_of_any_length_leaves_room_for_other_fields)
+{
+    char value[3000];
+    memset(value, 'x', sizeof(value) - 1);
+    value[sizeof(value) - 1] = '\0';
+    (void)captured(
+        aq_log(AQ_LOG_INFO, "join", "", "peer=%s why=%s step=%d", "a", AQ_LOG_QUOTED(value), 3));
+    assert_says(output, " event=join peer=a why=\"xxx");
+    assert_says(output, "xxx...\" step=3\n");
+}
+
 TEST_OF_LOG(a_single_field_too_long_is_said_to_be_cut)
 {
     char value[3000];
@@ -209,20 +220,34 @@ TEST(an_unknown_level_in_the_environment_is_told)
     assert_string_equal(aq_log_problem(), "loud"); /* set by main */
 }
 
-TEST(a_limiter_allows_one_line_a_second_and_counts_the_rest)
+TEST(a_limiter_allows_one_line_a_second)
 {
     aq_log_limit limit = {0};
-    uint64_t suppressed = 77;
-    assert_true(aq_log_allowed(&limit, 0, &suppressed));
-    assert_int_equal(suppressed, 0);
-    suppressed = 77;
-    assert_false(aq_log_allowed(&limit, 1, &suppressed));
-    assert_false(aq_log_allowed(&limit, AQ_NS_PER_S - 1, &suppressed));
-    assert_int_equal(suppressed, 77);
-    assert_true(aq_log_allowed(&limit, AQ_NS_PER_S, &suppressed));
-    assert_int_equal(suppressed, 2);
-    assert_true(aq_log_allowed(&limit, 5 * AQ_NS_PER_S, &suppressed));
-    assert_int_equal(suppressed, 0);
+    assert_true(aq_log_allowed(&limit, 0));
+    assert_false(aq_log_allowed(&limit, 1));
+    assert_false(aq_log_allowed(&limit, AQ_NS_PER_S - 1));
+    assert_true(aq_log_allowed(&limit, AQ_NS_PER_S));
+    assert_true(aq_log_allowed(&limit, 5 * AQ_NS_PER_S));
+}
+
+static void log_at(aq_log_limit *limit, int64_t now_ns, const char *peer)
+{
+    (void)captured(aq_log_limited(limit, now_ns, AQ_LOG_WARN, "lost", "", "peer=%s", peer));
+}
+
+TEST_OF_LOG(a_limited_line_counts_those_that_were_not_written)
+{
+    aq_log_limit limit = {0};
+    log_at(&limit, 0, "a");
+    assert_says(output, " event=lost peer=a suppressed=0\n");
+    log_at(&limit, 1, "a");
+    assert_string_equal(output, "");
+    log_at(&limit, AQ_NS_PER_S - 1, "a");
+    assert_string_equal(output, "");
+    log_at(&limit, AQ_NS_PER_S, "b");
+    assert_says(output, " event=lost peer=b suppressed=2\n");
+    log_at(&limit, 5 * AQ_NS_PER_S, "b");
+    assert_says(output, " event=lost peer=b suppressed=0\n");
 }
 
 #define THREADS          4
