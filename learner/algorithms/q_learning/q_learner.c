@@ -20,9 +20,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "learner/algorithms/q_learning/c51_loss.h"
-#include "learner/algorithms/q_learning/dqn_loss.h"
-#include "learner/algorithms/q_learning/qr_loss.h"
+#include "learner/algorithms/q_learning/q_loss.h"
 #include "learner/nn/passes.h"
 
 /* The stream of the initial weights, among those of the run's seed: "dqn init". */
@@ -44,7 +42,7 @@ typedef struct q_learner {
     float *input;     /* (2 rows, inputs): obs, then next_obs */
     float *target_q;  /* (rows, outputs): values, or logits */
     float *d_q;       /* (rows, outputs) */
-    float *room;      /* see c51_loss.h and qr_loss.h */
+    float *room;      /* see q_loss.h */
     uint64_t seed;    /* of noise */
 } q_learner;
 
@@ -92,12 +90,10 @@ static int make_room(q_learner *self, aq_error *error)
 {
     const aq_value_learner *base = &self->base;
     const size_t rows = self->rows_max, row_bytes = base->outputs * sizeof(float);
-    const size_t c51_room = aq_c51_room(base->actions, base->width);
-    const size_t qr_room = aq_qr_room(base->width);
     self->input = aq_alloc(2 * rows, base->inputs * sizeof(float));
     self->target_q = aq_alloc(rows, row_bytes);
     self->d_q = aq_alloc(rows, row_bytes);
-    self->room = aq_alloc(c51_room > qr_room ? c51_room : qr_room, sizeof(float));
+    self->room = aq_alloc(aq_q_loss_room(base->actions, base->width), sizeof(float));
     return aq_params_init(&base->split.slice, &self->target) == 0 && self->input != NULL &&
                    self->target_q != NULL && self->d_q != NULL && self->room != NULL
                ? 0
@@ -148,39 +144,24 @@ static void load_obs(const q_learner *self, const uint8_t *column, uint32_t rows
     }
 }
 
-static int find_loss(q_learner *self, const aq_batch *batch, const float *q, aq_dqn_loss *ret_loss)
+static int find_loss(q_learner *self, const aq_batch *batch, const float *q, aq_q_loss *ret_loss)
 {
-    const float *online_next = q + (size_t)batch->rows * self->base.outputs;
-    const float *chooser = self->is_double ? online_next : self->target_q;
-
-    if (self->base.kind->learns == AQ_Q_QUANTILES) {
-        return aq_qr_loss_of(batch,
-                             &(aq_qr_values){.actions = self->base.actions,
-                                             .quantiles = self->base.width,
-                                             .online = q,
-                                             .chooser = chooser,
-                                             .target_next = self->target_q},
-                             self->huber_delta, self->room, self->d_q, ret_loss);
-    }
-    if (self->base.kind->learns == AQ_Q_DISTRIBUTIONS) {
-        return aq_c51_loss_of(batch,
-                              &(aq_c51_values){.actions = self->base.actions,
-                                               .atoms = &self->atoms,
-                                               .online = q,
-                                               .chooser = chooser,
-                                               .target_next = self->target_q},
-                              self->room, self->d_q, ret_loss);
-    }
-    return aq_dqn_loss_of(batch,
-                          &(aq_dqn_values){.actions = self->base.actions,
-                                           .online = q,
-                                           .online_next = chooser,
-                                           .target_next = self->target_q},
-                          self->huber_delta, self->d_q, ret_loss);
+    const aq_value_learner *base = &self->base;
+    const float *online_next = q + (size_t)batch->rows * base->outputs;
+    return aq_q_loss_of(base->kind, batch,
+                        &(aq_q_values){.actions = base->actions,
+                                       .width = base->width,
+                                       .atoms = &self->atoms,
+                                       .huber_delta = self->huber_delta,
+                                       .online = q,
+                                       .chooser = self->is_double ? online_next : self->target_q,
+                                       .target_next = self->target_q,
+                                       .room = self->room},
+                        self->d_q, ret_loss);
 }
 
 /* The gradient's part of a step: everything before the parameters may change. */
-static int find_gradient(q_learner *self, const aq_batch *batch, aq_dqn_loss *ret_loss)
+static int find_gradient(q_learner *self, const aq_batch *batch, aq_q_loss *ret_loss)
 {
     const uint32_t rows = batch->rows;
     float *obs = self->input, *next_obs = obs + (size_t)rows * self->base.inputs;
@@ -216,7 +197,7 @@ static int step_along(q_learner *self, bool is_good, double *ret_norm, double *r
 int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_report *ret_report)
 {
     q_learner *self = q_learner_of(algorithm);
-    aq_dqn_loss loss;
+    aq_q_loss loss;
     double norm, clipped;
 
     AQ_ASSERT(batch->rows > 0);

@@ -4,7 +4,7 @@
  * there are up to the sequence's end,
  *
  *   y(t) = h(sum_{k<m} b(t) ... b(t+k-1) reward(t+k) + b(t) ... b(t+m-1) h^-1(v(t+m)))
- *   loss = sum_t huber(Q_online(t, action(t)) - y(t));  huber is dqn_loss.h's
+ *   loss = sum_t huber(Q_online(t, action(t)) - y(t));  huber is q_loss.h's
  *   h(x) = sign(x) (sqrt(|x| + 1) - 1) + 0.001 x, or x where nothing is rescaled
  *
  * y counts as a constant. With e(t) what huber is taken of, the sequence's priority is

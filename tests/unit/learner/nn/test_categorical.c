@@ -1,7 +1,7 @@
 /*
  * Distributions: the projection against its definition, and the losses against finite differences.
  */
-#include "learner/algorithms/q_learning/c51_loss.h"
+#include "learner/algorithms/q_learning/q_loss.h"
 #include "learner/nn/categorical.h"
 #include "learner/nn/passes.h"
 #include "tests/support/test.h"
@@ -137,15 +137,18 @@ static void init_case(loss_case *c, uint64_t seed)
                           .priority = c->priority};
 }
 
-static int find_loss(loss_case *c, float *d, aq_dqn_loss *loss)
+static int find_loss(loss_case *c, float *d, aq_q_loss *loss)
 {
-    return aq_c51_loss_of(&c->batch,
-                          &(aq_c51_values){.actions = ACTIONS,
-                                           .atoms = &c->atoms,
-                                           .online = c->single,
-                                           .chooser = c->chooser,
-                                           .target_next = c->target},
-                          c->room, d, loss);
+    const aq_value_kind kind = {.learns = AQ_Q_DISTRIBUTIONS};
+    return aq_q_loss_of(&kind, &c->batch,
+                        &(aq_q_values){.actions = ACTIONS,
+                                       .width = ATOMS,
+                                       .atoms = &c->atoms,
+                                       .online = c->single,
+                                       .chooser = c->chooser,
+                                       .target_next = c->target,
+                                       .room = c->room},
+                        d, loss);
 }
 
 static double mean_in_double(const loss_case *c, const float *logits)
@@ -193,7 +196,7 @@ TEST(the_gradient_of_c51s_loss_agrees_with_differences)
         const double h = 1e-5;
         double priority[ROWS], unused[ROWS];
         float d[ROWS * OUTPUTS];
-        aq_dqn_loss loss;
+        aq_q_loss loss;
         loss_case c;
         init_case(&c, seed);
         assert_int_equal(find_loss(&c, d, &loss), 0);
@@ -216,7 +219,7 @@ TEST(the_gradient_of_c51s_loss_agrees_with_differences)
 TEST(an_action_that_does_not_exist_is_refused)
 {
     float d[ROWS * OUTPUTS];
-    aq_dqn_loss loss;
+    aq_q_loss loss;
     loss_case c;
     init_case(&c, 1);
     c.action[3] = ACTIONS;
@@ -228,7 +231,7 @@ TEST(an_action_that_does_not_exist_is_refused)
 TEST(a_loss_of_what_is_not_finite_is_not_finite)
 {
     float d[ROWS * OUTPUTS];
-    aq_dqn_loss loss;
+    aq_q_loss loss;
     loss_case c;
     init_case(&c, 1);
     c.reward[0] = NAN;

@@ -2,7 +2,7 @@
  * DQN's loss: targets by hand, gradients by central finite differences of the loss in double
  * precision (h = 1e-5, tolerance 1e-6: what single precision leaves of slopes up to 1).
  */
-#include "learner/algorithms/q_learning/dqn_loss.h"
+#include "learner/algorithms/q_learning/q_loss.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -14,14 +14,14 @@ TEST(target_is_the_targets_value_of_the_learned_networks_choice)
 {
     const float online_next[2][2] = {{1, 2}, {-1, -3}};
     const float target_next[2][2] = {{7, 5}, {0.5f, 40}};
-    assert_true(aq_dqn_target(1, 0.5f, online_next[0], target_next[0], 2) == 1 + 0.5f * 5);
-    assert_true(aq_dqn_target(-2, 0.25f, online_next[1], target_next[1], 2) == -2 + 0.25f * 0.5f);
+    assert_true(aq_q_target(1, 0.5f, online_next[0], target_next[0], 2) == 1 + 0.5f * 5);
+    assert_true(aq_q_target(-2, 0.25f, online_next[1], target_next[1], 2) == -2 + 0.25f * 0.5f);
 }
 
 TEST(a_termination_cuts_the_bootstrap)
 {
     const float online_next[] = {1, 2}, target_next[] = {1e30f, -1e30f};
-    assert_true(aq_dqn_target(3, 0, online_next, target_next, 2) == 3);
+    assert_true(aq_q_target(3, 0, online_next, target_next, 2) == 3);
 }
 
 enum { VALUES = FIXTURE_ROWS * FIXTURE_ACTIONS };
@@ -46,18 +46,21 @@ static fixture make(uint64_t seed)
     return f;
 }
 
-static int find_loss(fixture *f, float delta, aq_dqn_loss *ret_loss)
+static int find_loss(fixture *f, float delta, aq_q_loss *ret_loss)
 {
-    const aq_dqn_values values = {.actions = FIXTURE_ACTIONS,
-                                  .online = f->online,
-                                  .online_next = f->online_next,
-                                  .target_next = f->target_next};
-    return aq_dqn_loss_of(f->batch, &values, delta, f->d_online, ret_loss);
+    const aq_value_kind kind = {.learns = AQ_Q_VALUES};
+    const aq_q_values values = {.actions = FIXTURE_ACTIONS,
+                                .width = 1,
+                                .huber_delta = delta,
+                                .online = f->online,
+                                .chooser = f->online_next,
+                                .target_next = f->target_next};
+    return aq_q_loss_of(&kind, f->batch, &values, f->d_online, ret_loss);
 }
 
-static aq_dqn_loss loss_of(fixture *f, float delta)
+static aq_q_loss loss_of(fixture *f, float delta)
 {
-    aq_dqn_loss loss;
+    aq_q_loss loss;
     assert_int_equal(find_loss(f, delta, &loss), 0);
     return loss;
 }
@@ -89,8 +92,8 @@ TEST(a_rows_priority_is_the_size_of_its_error)
     (void)loss_of(&f, 0.5f);
     for (uint32_t i = 0; i < FIXTURE_ROWS; i++) {
         size_t row = (size_t)i * FIXTURE_ACTIONS;
-        float target = aq_dqn_target(f.batch->reward[i], f.batch->bootstrap[i], f.online_next + row,
-                                     f.target_next + row, FIXTURE_ACTIONS);
+        float target = aq_q_target(f.batch->reward[i], f.batch->bootstrap[i], f.online_next + row,
+                                   f.target_next + row, FIXTURE_ACTIONS);
         const float value = f.online[row + fixture_action(f.batch, i)];
         assert_float_equal(f.batch->priority[i], fabsf(value - target), 0);
     }
@@ -124,8 +127,8 @@ TEST(figures_are_those_of_the_chosen_actions)
         const size_t row = (size_t)i * FIXTURE_ACTIONS;
         const double q = f.online[row + fixture_action(f.batch, i)];
         const double error =
-            q - aq_dqn_target(f.batch->reward[i], f.batch->bootstrap[i], f.online_next + row,
-                              f.target_next + row, FIXTURE_ACTIONS);
+            q - aq_q_target(f.batch->reward[i], f.batch->bootstrap[i], f.online_next + row,
+                            f.target_next + row, FIXTURE_ACTIONS);
         sum += q;
         least = fmin(least, q);
         greatest = fmax(greatest, q);
@@ -144,7 +147,7 @@ TEST(figures_are_those_of_the_chosen_actions)
 TEST(an_action_that_does_not_exist_is_corrupt)
 {
     const int32_t wrong[] = {-1, FIXTURE_ACTIONS, INT32_MIN, INT32_MAX};
-    aq_dqn_loss loss;
+    aq_q_loss loss;
     fixture f = make(1);
     EACH_ROW(i, wrong) {
         fixture_set_action(f.batch, FIXTURE_ROWS - 1, wrong[i]);

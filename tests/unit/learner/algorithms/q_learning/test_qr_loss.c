@@ -3,8 +3,8 @@
  * precision; and that the network which actors get gives the means of what is learned.
  */
 #include "common/nn/forward.h"
+#include "learner/algorithms/q_learning/q_loss.h"
 #include "learner/algorithms/q_learning/q_network.h"
-#include "learner/algorithms/q_learning/qr_loss.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -28,18 +28,21 @@ static fixture make(uint64_t seed)
         f.target_next[i] = (float)aq_rng_normal(&rng);
         f.d_online[i] = NAN;
     }
-    assert_true(aq_qr_room(QUANTILES) <= ROOM);
+    assert_true(aq_q_loss_room(ACTIONS, QUANTILES) <= ROOM);
     return f;
 }
 
-static int find_loss(fixture *f, float delta, aq_dqn_loss *ret_loss)
+static int find_loss(fixture *f, float delta, aq_q_loss *ret_loss)
 {
-    const aq_qr_values values = {.actions = ACTIONS,
-                                 .quantiles = QUANTILES,
-                                 .online = f->online,
-                                 .chooser = f->chooser,
-                                 .target_next = f->target_next};
-    return aq_qr_loss_of(f->batch, &values, delta, f->room, f->d_online, ret_loss);
+    const aq_value_kind kind = {.learns = AQ_Q_QUANTILES};
+    const aq_q_values values = {.actions = ACTIONS,
+                                .width = QUANTILES,
+                                .huber_delta = delta,
+                                .online = f->online,
+                                .chooser = f->chooser,
+                                .target_next = f->target_next,
+                                .room = f->room};
+    return aq_q_loss_of(&kind, f->batch, &values, f->d_online, ret_loss);
 }
 
 static double mean(const float *values)
@@ -84,7 +87,7 @@ TEST(loss_and_gradient_are_those_of_double_precision)
     EACH_ROW(d, deltas) {
         for (uint64_t seed = 1; seed <= 10; seed++) {
             fixture f = make(seed);
-            aq_dqn_loss loss;
+            aq_q_loss loss;
             assert_succeeds(find_loss(&f, deltas[d], &loss));
             assert_near(loss.loss, loss_in_double(&f, deltas[d], SIZE_MAX, 0), 1e-5);
             for (size_t i = 0; i < VALUES; i++) {
@@ -99,7 +102,7 @@ TEST(loss_and_gradient_are_those_of_double_precision)
 TEST(a_priority_is_how_far_the_mean_is_from_the_targets)
 {
     fixture f = make(3);
-    aq_dqn_loss loss;
+    aq_q_loss loss;
     assert_succeeds(find_loss(&f, 1, &loss));
     for (size_t i = 0; i < ROWS; i++) {
         const float *next = f.target_next + i * ROW + best_of(f.chooser + i * ROW) * QUANTILES;
@@ -112,7 +115,7 @@ TEST(a_priority_is_how_far_the_mean_is_from_the_targets)
 TEST(what_cannot_be_is_refused_or_shows_in_the_loss)
 {
     const int32_t wrong[] = {-1, ACTIONS, INT32_MIN, INT32_MAX};
-    aq_dqn_loss loss;
+    aq_q_loss loss;
     fixture f = make(1);
     f.batch->reward[2] = NAN;
     assert_succeeds(find_loss(&f, 1, &loss));
