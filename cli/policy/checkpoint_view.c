@@ -71,9 +71,9 @@ json_t *aq_checkpoint_view_json(const aq_checkpoint *checkpoint, size_t file_byt
         aq_net_spec_text(&checkpoint->spec, network, sizeof(network)), "learner_step",
         aq_json_count(checkpoint->learner_step), "env_steps", aq_json_count(checkpoint->env_steps),
         "policy_version", aq_json_count(checkpoint->policy_version), "policy_versions",
-        aq_json_count(checkpoint->policy_versions), "broadcast_bytes",
-        aq_json_count(checkpoint->broadcast_bytes), "broadcast_bytes_fp32",
-        aq_json_count(checkpoint->broadcast_bytes_fp32), "adam_step",
+        aq_json_count(checkpoint->policies.versions), "broadcast_bytes",
+        aq_json_count(checkpoint->policies.bytes), "broadcast_bytes_fp32",
+        aq_json_count(checkpoint->policies.bytes_fp32), "adam_step",
         aq_json_count(optimizer_steps(checkpoint)), "wall_s", aq_json_number(checkpoint->wall_s),
         "parameters", aq_json_count(aq_named_arrays_find(&checkpoint->arrays, "parameters")->count),
         "best_return", aq_json_number(checkpoint->best_return), "best_confirmed",
@@ -113,9 +113,9 @@ static void print_facts(FILE *out, const aq_checkpoint *checkpoint, size_t file_
                   checkpoint->learner_step, aq_figure_count(&a, (double)checkpoint->env_steps),
                   checkpoint->shard_count, checkpoint->shard_count == 1 ? "" : "s");
     aq_print_fact(out, "policy", "version %" PRIu64 ", %" PRIu64 " published in %s (%s in fp32)",
-                  checkpoint->policy_version, checkpoint->policy_versions,
-                  aq_figure_bytes(&b, (double)checkpoint->broadcast_bytes),
-                  aq_figure_bytes(&c, (double)checkpoint->broadcast_bytes_fp32));
+                  checkpoint->policy_version, checkpoint->policies.versions,
+                  aq_figure_bytes(&b, (double)checkpoint->policies.bytes),
+                  aq_figure_bytes(&c, (double)checkpoint->policies.bytes_fp32));
     aq_print_fact(out, "size", "%s; %s", aq_figure_bytes(&a, (double)file_bytes),
                   names_of(&checkpoint->arrays, names, sizeof(names)));
 }

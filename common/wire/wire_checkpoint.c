@@ -35,12 +35,12 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
     ret_message->env_steps = checkpoint->env_steps;
     ret_message->env_steps_base = checkpoint->env_steps_base;
     ret_message->policy_version = checkpoint->policy_version;
-    ret_message->policy_versions = checkpoint->policy_versions;
-    ret_message->policy_deltas = checkpoint->policy_deltas;
-    ret_message->policy_fallbacks = checkpoint->policy_fallbacks;
-    ret_message->broadcast_bytes = checkpoint->broadcast_bytes;
-    ret_message->broadcast_bytes_fp32 = checkpoint->broadcast_bytes_fp32;
-    ret_message->broadcast_packed_bytes_fp32 = checkpoint->broadcast_packed_bytes_fp32;
+    ret_message->policy_versions = checkpoint->policies.versions;
+    ret_message->policy_deltas = checkpoint->policies.deltas;
+    ret_message->policy_fallbacks = checkpoint->policies.fallbacks;
+    ret_message->broadcast_bytes = checkpoint->policies.bytes;
+    ret_message->broadcast_bytes_fp32 = checkpoint->policies.bytes_fp32;
+    ret_message->broadcast_packed_bytes_fp32 = checkpoint->policies.packed_bytes_fp32;
     ret_message->gap_versions = checkpoint->gap_versions;
     ret_message->gap_episodes = checkpoint->gap_episodes;
     ret_message->gap_mean = checkpoint->gap_mean;
@@ -55,14 +55,14 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
 
 /* One shard's count; the lists point at each other's places. */
 typedef struct shards_view {
-    Actorq__V1__ShardCount counts[AQ_CHECKPOINT_SHARDS_MAX];
-    Actorq__V1__ShardCount *pointers[AQ_CHECKPOINT_SHARDS_MAX];
+    Actorq__V1__ShardCount counts[AQ_SHARDS_MAX];
+    Actorq__V1__ShardCount *pointers[AQ_SHARDS_MAX];
 } shards_view;
 
 static void shards_to(const aq_checkpoint *checkpoint, shards_view *view,
                       Actorq__V1__Checkpoint *message)
 {
-    AQ_ASSERT(checkpoint->shard_count <= AQ_CHECKPOINT_SHARDS_MAX);
+    AQ_ASSERT(checkpoint->shard_count <= AQ_SHARDS_MAX);
     for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
         actorq__v1__shard_count__init(&view->counts[i]);
         view->counts[i].store = checkpoint->shards[i].store;
@@ -171,12 +171,14 @@ static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     checkpoint->env_steps = message->env_steps;
     checkpoint->env_steps_base = message->env_steps_base;
     checkpoint->policy_version = message->policy_version;
-    checkpoint->policy_versions = message->policy_versions;
-    checkpoint->policy_deltas = message->policy_deltas;
-    checkpoint->policy_fallbacks = message->policy_fallbacks;
-    checkpoint->broadcast_bytes = message->broadcast_bytes;
-    checkpoint->broadcast_bytes_fp32 = message->broadcast_bytes_fp32;
-    checkpoint->broadcast_packed_bytes_fp32 = message->broadcast_packed_bytes_fp32;
+    checkpoint->policies = (aq_policy_totals){
+        .versions = message->policy_versions,
+        .deltas = message->policy_deltas,
+        .fallbacks = message->policy_fallbacks,
+        .bytes = message->broadcast_bytes,
+        .bytes_fp32 = message->broadcast_bytes_fp32,
+        .packed_bytes_fp32 = message->broadcast_packed_bytes_fp32,
+    };
     checkpoint->wall_s = message->wall_s;
     checkpoint->best_return = message->best_return;
     checkpoint->best_std = message->best_std;
@@ -197,12 +199,12 @@ static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
 static int read_shards(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
                        aq_error *error)
 {
-    if (message->n_shards > AQ_CHECKPOINT_SHARDS_MAX) {
+    if (message->n_shards > AQ_SHARDS_MAX) {
         return aq_fail(error, AQ_E_CORRUPT, "%zu shards; at most %d are possible",
-                       message->n_shards, AQ_CHECKPOINT_SHARDS_MAX);
+                       message->n_shards, AQ_SHARDS_MAX);
     }
     for (size_t i = 0; i < message->n_shards; i++) {
-        checkpoint->shards[i] = (aq_checkpoint_shard){
+        checkpoint->shards[i] = (aq_shard_count){
             .store = message->shards[i]->store,
             .inserted = message->shards[i]->inserted,
             .slot = message->shards[i]->slot,

@@ -12,14 +12,28 @@
 #include "common/policy/netspec.h"
 #include "common/policy/snapshot.h"
 
-enum { AQ_CHECKPOINT_SHARDS_MAX = 64 };
+/* Replay shards at a time, and their slots. */
+enum { AQ_SHARDS_MAX = 64 };
+
+#define AQ_SLOT_NONE UINT32_MAX
 
 /* What one store of a replay shard has brought. */
-typedef struct aq_checkpoint_shard {
+typedef struct aq_shard_count {
     uint64_t store;
     uint64_t inserted; /* fresh transitions, in all its lives */
-    uint32_t slot;     /* UINT32_MAX: none any more */
-} aq_checkpoint_shard;
+    uint32_t slot;     /* AQ_SLOT_NONE: another has it now */
+} aq_shard_count;
+
+/* Of all versions that were published. */
+typedef struct aq_policy_totals {
+    uint64_t versions;
+    uint64_t deltas;     /* of them, sent as a change of the version before */
+    uint64_t fallbacks;  /* of them, in fp32 since quantized they erred too much */
+    uint64_t bytes;      /* of frames as they went out */
+    uint64_t bytes_fp32; /* in fp32, each in full and as it is */
+    /* In fp32 by the same rules: as changes, compressed. 0: not known of versions of before. */
+    uint64_t packed_bytes_fp32;
+} aq_policy_totals;
 
 /* The largest file: what a protobuf message may take. */
 #define AQ_CHECKPOINT_BYTES_MAX (UINT64_C(1) << 31)
@@ -39,14 +53,9 @@ typedef struct aq_checkpoint {
     uint64_t env_steps;      /* of the whole run */
     uint64_t env_steps_base; /* of them, those of stores that are not in the list below */
     uint32_t shard_count;
-    aq_checkpoint_shard shards[AQ_CHECKPOINT_SHARDS_MAX];
+    aq_shard_count shards[AQ_SHARDS_MAX];
     uint64_t policy_version;
-    uint64_t policy_versions;
-    uint64_t policy_deltas;    /* of policy_versions, broadcast as a change of the one before */
-    uint64_t policy_fallbacks; /* of them, in fp32 since quantized they erred too much */
-    uint64_t broadcast_bytes;
-    uint64_t broadcast_bytes_fp32;
-    uint64_t broadcast_packed_bytes_fp32; /* 0: not known */
+    aq_policy_totals policies;
     aq_named_arrays arrays; /* "parameters" begins with those of the policy's network `spec` */
     uint64_t gap_versions;  /* compared with fp32, and what came of it: precision_gap.h */
     uint64_t gap_episodes;

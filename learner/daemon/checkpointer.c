@@ -15,18 +15,12 @@
 #include "common/sys/log.h"
 #include "learner/metrics/energy_file.h"
 
-/* What the loop knows and a checkpoint needs; it owns its texts and references. */
+/* What the loop knows; it owns its texts and references. */
 typedef struct run_facts {
-    uint64_t env_steps;
-    uint64_t env_steps_base;
-    aq_shard_count shards[AQ_SHARDS_MAX];
-    size_t shard_count;
-    aq_shelf_totals totals;
-    aq_precision_gap gap;
-    double wall_s;
-    aq_best_policy best; /* to be written if it is unwritten */
-    char *energy_text;   /* of energy.json; NULL: it stays as it is */
-    char *config_text;   /* NULL: there was no memory for it */
+    aq_checkpoint checkpoint; /* but for what the writer adds */
+    aq_best_policy best;      /* to be written if it is unwritten */
+    char *energy_text;        /* of energy.json; NULL: it stays as it is */
+    char *config_text;        /* NULL: there was no memory for it */
 } run_facts;
 
 struct aq_checkpointer {
@@ -113,17 +107,31 @@ uint64_t aq_checkpointer_step(const aq_checkpointer *checkpointer)
 static void fill_facts(const aq_checkpoint_sources *from, run_facts *facts)
 {
     const aq_best_policy *best = from->best;
-    facts->env_steps = aq_coordinator_env_steps(from->coordinator);
-    facts->totals = aq_policy_shelf_totals(from->shelf);
-    facts->gap = *aq_learner_service_gap(from->service);
-    facts->wall_s = aq_coordinator_wall_s(from->coordinator, aq_clock_monotonic_ns());
-    facts->energy_text = aq_energy_account_text(from->energy, facts->wall_s);
+    const aq_precision_gap *gap = aq_learner_service_gap(from->service);
+    aq_checkpoint *checkpoint = &facts->checkpoint;
+    *checkpoint = (aq_checkpoint){
+        .env_steps = aq_coordinator_env_steps(from->coordinator),
+        .policies = aq_policy_shelf_totals(from->shelf),
+        .gap_versions = gap->versions,
+        .gap_episodes = gap->episodes,
+        .gap_mean = gap->mean,
+        .gap_squares = gap->squares,
+        .wall_s = aq_coordinator_wall_s(from->coordinator, aq_clock_monotonic_ns()),
+        .best_return = NAN,
+    };
+    checkpoint->shard_count = (uint32_t)aq_coordinator_shard_counts(
+        from->coordinator, checkpoint->shards, &checkpoint->env_steps_base);
+    facts->energy_text = aq_energy_account_text(from->energy, checkpoint->wall_s);
     facts->config_text = aq_text_copy(from->live->text);
-    facts->shard_count =
-        aq_coordinator_shard_counts(from->coordinator, facts->shards, &facts->env_steps_base);
+    checkpoint->config = facts->config_text != NULL ? facts->config_text : "";
     if (best->snapshot != NULL) {
         aq_best_policy_set(&facts->best, best->snapshot, best->twin, &best->result,
                            best->is_unwritten);
+        checkpoint->best_policy = best->snapshot;
+        checkpoint->best_return = best->result.return_mean;
+        checkpoint->best_std = best->result.return_std;
+        checkpoint->best_episodes = best->result.episodes;
+        checkpoint->best_confirmed = best->result.confirmed;
     }
 }
 
@@ -159,62 +167,29 @@ void aq_checkpointer_settle(aq_checkpointer *checkpointer, const aq_checkpoint_o
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static void fill_checkpoint(const aq_checkpointer *checkpointer, const run_facts *facts,
-                            const aq_named_arrays *arrays, uint64_t step,
-                            aq_checkpoint *ret_checkpoint)
+static void complete(const aq_checkpointer *checkpointer, const aq_named_arrays *arrays,
+                     uint64_t step, aq_checkpoint *checkpoint)
 {
-    aq_checkpoint checkpoint = {
-        .run_id = checkpointer->from.folder->run_id,
-        .schema = checkpointer->begun.settings.schema,
-        .spec = *checkpointer->from.spec,
-        .learner_step = step,
-        .env_steps = facts->env_steps,
-        .env_steps_base = facts->env_steps_base,
-        .policy_version = aq_version_numbers_last(checkpointer->from.versions),
-        .policy_versions = facts->totals.versions,
-        .policy_deltas = facts->totals.deltas,
-        .policy_fallbacks = facts->totals.fallbacks,
-        .broadcast_bytes = facts->totals.bytes,
-        .broadcast_bytes_fp32 = facts->totals.bytes_fp32,
-        .broadcast_packed_bytes_fp32 = facts->totals.packed_bytes_fp32,
-        .arrays = *arrays,
-        .gap_versions = facts->gap.versions,
-        .gap_episodes = facts->gap.episodes,
-        .gap_mean = facts->gap.mean,
-        .gap_squares = facts->gap.squares,
-        .wall_s = facts->wall_s,
-        .best_policy = facts->best.snapshot,
-        .best_return = facts->best.snapshot != NULL ? facts->best.result.return_mean : (double)NAN,
-        .best_std = facts->best.result.return_std,
-        .best_episodes = facts->best.result.episodes,
-        .best_confirmed = facts->best.result.confirmed,
-        .config = facts->config_text != NULL ? facts->config_text : "",
-        .shard_count = (uint32_t)facts->shard_count,
-    };
+    checkpoint->run_id = checkpointer->from.folder->run_id;
+    checkpoint->schema = checkpointer->begun.settings.schema;
+    checkpoint->spec = *checkpointer->from.spec;
+    checkpoint->learner_step = step;
+    checkpoint->policy_version = aq_version_numbers_last(checkpointer->from.versions);
+    checkpoint->arrays = *arrays;
     /* Whole texts of our own, shorter than the places. */
-    (void)snprintf(checkpoint.task, sizeof(checkpoint.task), "%s",
+    (void)snprintf(checkpoint->task, sizeof(checkpoint->task), "%s",
                    checkpointer->begun.settings.task);
-    (void)snprintf(checkpoint.algorithm, sizeof(checkpoint.algorithm), "%s",
+    (void)snprintf(checkpoint->algorithm, sizeof(checkpoint->algorithm), "%s",
                    checkpointer->begun.algorithm_class->name);
-    for (size_t i = 0; i < facts->shard_count; i++) {
-        checkpoint.shards[i] = (aq_checkpoint_shard){
-            .store = facts->shards[i].store,
-            .inserted = facts->shards[i].inserted,
-            .slot = facts->shards[i].slot,
-        };
-    }
-    *ret_checkpoint = checkpoint;
 }
 
 /* The checkpoint, then the best policy if it is new. */
 static void write_files(aq_checkpointer *checkpointer, const run_facts *facts,
-                        const aq_named_arrays *arrays, aq_checkpoint_outcome *outcome)
+                        aq_checkpoint_outcome *outcome)
 {
-    aq_checkpoint checkpoint;
     const char *path;
-    fill_checkpoint(checkpointer, facts, arrays, outcome->step, &checkpoint);
-    int rc =
-        aq_checkpoint_store_write(checkpointer->from.store, &checkpoint, &path, &outcome->error);
+    int rc = aq_checkpoint_store_write(checkpointer->from.store, &facts->checkpoint, &path,
+                                       &outcome->error);
     if (rc != 0) {
         return;
     }
@@ -239,7 +214,8 @@ void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_named_arrays 
     aq_mutex_unlock(&checkpointer->lock);
 
     *ret_outcome = (aq_checkpoint_outcome){.step = step};
-    write_files(checkpointer, &facts, arrays, ret_outcome);
+    complete(checkpointer, arrays, step, &facts.checkpoint);
+    write_files(checkpointer, &facts, ret_outcome);
     aq_energy_account_write(checkpointer->from.energy, facts.energy_text);
     facts_fini(&facts);
     atomic_store(&checkpointer->is_running, false);

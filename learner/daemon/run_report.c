@@ -156,7 +156,7 @@ static void move_window(aq_run_report *report, int64_t now_ns)
 /* What is wrong, from the last window and what stands. */
 static void find(aq_run_report *report, int64_t now_ns)
 {
-    const aq_shelf_totals totals = aq_policy_shelf_totals(report->from.shelf);
+    const aq_policy_totals totals = aq_policy_shelf_totals(report->from.shelf);
     aq_learning_facts *facts = &report->facts;
     aq_learning_facts_take(facts, report->from.algorithm_metrics, report->window.metrics);
     facts->state = aq_coordinator_state(report->from.coordinator);

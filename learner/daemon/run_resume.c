@@ -133,24 +133,10 @@ static void resume_best(const aq_resume_into *into, const aq_checkpoint *checkpo
 
 static void resume_counts(const aq_resume_into *into, const aq_checkpoint *checkpoint)
 {
-    aq_shard_count counts[AQ_SHARDS_MAX];
-    for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
-        counts[i] = (aq_shard_count){.store = checkpoint->shards[i].store,
-                                     .inserted = checkpoint->shards[i].inserted,
-                                     .slot = checkpoint->shards[i].slot};
-    }
-    aq_coordinator_restore_counts(into->coordinator, counts, checkpoint->shard_count,
+    aq_coordinator_restore_counts(into->coordinator, checkpoint->shards, checkpoint->shard_count,
                                   checkpoint->env_steps_base);
     aq_coordinator_restore_wall(into->coordinator, checkpoint->wall_s);
-    const aq_shelf_totals totals = {
-        .versions = checkpoint->policy_versions,
-        .deltas = checkpoint->policy_deltas,
-        .fallbacks = checkpoint->policy_fallbacks,
-        .bytes = checkpoint->broadcast_bytes,
-        .bytes_fp32 = checkpoint->broadcast_bytes_fp32,
-        .packed_bytes_fp32 = checkpoint->broadcast_packed_bytes_fp32,
-    };
-    aq_policy_shelf_restore_totals(into->shelf, &totals);
+    aq_policy_shelf_restore_totals(into->shelf, &checkpoint->policies);
 }
 
 static int resume_from(const aq_resume_into *into, const aq_checkpoint *checkpoint,

@@ -31,7 +31,7 @@ typedef struct aq_metrics_sample {
     double staleness;              /* versions behind, mean; NaN: none */
     double training_return;        /* of the actors' episodes; NaN: none yet */
     uint64_t policy_version;
-    aq_shelf_totals policies; /* all that were published */
+    aq_policy_totals policies; /* all that were published */
     double quantization_cost;
     uint32_t actors, evaluators, shards;
     double batch_wait_share;          /* of the time, 0 to 1 */
@@ -51,7 +51,7 @@ typedef struct aq_metrics_outcome {
     double wall_s;
     uint64_t env_steps;
     uint64_t learner_steps;
-    aq_shelf_totals policies; /* likewise */
+    aq_policy_totals policies; /* likewise */
     aq_precision_gap gap;
     aq_findings findings;             /* why it did not learn */
     const aq_evaluation_result *best; /* as in a sample */

@@ -15,7 +15,7 @@ struct aq_policy_shelf {
     size_t bytes;
     aq_publication held[HELD]; /* snapshots without frames, or empty */
     size_t next_held;
-    aq_shelf_totals totals;
+    aq_policy_totals totals;
 };
 
 static size_t bytes_of(const aq_publication *publication)
@@ -135,12 +135,12 @@ void aq_policy_shelf_hold(aq_policy_shelf *shelf, uint64_t version)
     shelf->next_held = (shelf->next_held + 1) % HELD;
 }
 
-aq_shelf_totals aq_policy_shelf_totals(const aq_policy_shelf *shelf)
+aq_policy_totals aq_policy_shelf_totals(const aq_policy_shelf *shelf)
 {
     return shelf->totals;
 }
 
-void aq_policy_shelf_restore_totals(aq_policy_shelf *shelf, const aq_shelf_totals *totals)
+void aq_policy_shelf_restore_totals(aq_policy_shelf *shelf, const aq_policy_totals *totals)
 {
     shelf->totals = *totals;
 }

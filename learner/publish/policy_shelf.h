@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/wire/wire_checkpoint.h"
 #include "learner/publish/publication.h"
 
 typedef struct aq_policy_shelf aq_policy_shelf;
@@ -30,17 +31,7 @@ const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_
 void aq_policy_shelf_hold(aq_policy_shelf *shelf, uint64_t version);
 
 /* Of everything ever put. */
-typedef struct aq_shelf_totals {
-    uint64_t versions;
-    uint64_t deltas;     /* of them, sent as a change of the version before */
-    uint64_t bytes;      /* of frames as they went out */
-    uint64_t bytes_fp32; /* in fp32, each in full and as it is */
-    /* In fp32 by the same rules: as changes, compressed. 0: not known of versions of before. */
-    uint64_t packed_bytes_fp32;
-    uint64_t fallbacks;
-} aq_shelf_totals;
-
-aq_shelf_totals aq_policy_shelf_totals(const aq_policy_shelf *shelf);
-void aq_policy_shelf_restore_totals(aq_policy_shelf *shelf, const aq_shelf_totals *totals);
+aq_policy_totals aq_policy_shelf_totals(const aq_policy_shelf *shelf);
+void aq_policy_shelf_restore_totals(aq_policy_shelf *shelf, const aq_policy_totals *totals);
 
 #endif

@@ -23,21 +23,10 @@
 
 #include "common/base/error.h"
 #include "common/net/address/url.h"
-
-/* Shards at a time, and their slots. */
-enum { AQ_SHARDS_MAX = 64 };
-
-#define AQ_SLOT_NONE UINT32_MAX
+#include "common/wire/wire_checkpoint.h"
 
 /* More than a store can have taken in; the sum over all stays a whole number in 64 bits. */
 #define AQ_SHARD_INSERTED_MAX (UINT64_C(1) << 53)
-
-/* What a checkpoint keeps of a store. */
-typedef struct aq_shard_count {
-    uint64_t store;
-    uint64_t inserted; /* fresh transitions, in all its lives */
-    uint32_t slot;     /* AQ_SLOT_NONE: another has it now */
-} aq_shard_count;
 
 typedef struct aq_store_entry {
     aq_shard_count count;

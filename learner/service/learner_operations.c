@@ -73,7 +73,7 @@ static void fill_learner(const aq_learner_service *service, int64_t now_ns,
                          Actorq__V1__LearnerStatus *learner,
                          Actorq__V1__QuantErrorStatus *quant_error)
 {
-    aq_shelf_totals totals = aq_policy_shelf_totals(service->shelf);
+    aq_policy_totals totals = aq_policy_shelf_totals(service->shelf);
     const aq_publication *newest = aq_policy_shelf_newest(service->shelf);
     learner->env_steps = aq_coordinator_env_steps(service->coordinator);
     learner->policy_versions = totals.versions;

@@ -23,8 +23,6 @@ uint64_t sim_learner_reserve(sim_learner *learner, uint64_t at_least, uint64_t c
 void sim_learner_write(sim_learner *learner, const aq_named_arrays *arrays, uint64_t step)
 {
     const aq_run_plan *plan = &learner->site->plan;
-    aq_shelf_totals totals = aq_policy_shelf_totals(learner->shelf);
-    aq_shard_count counts[AQ_SHARDS_MAX];
     aq_checkpoint checkpoint = {
         .run_id = learner->site->run_id,
         .schema = plan->settings.schema,
@@ -32,9 +30,7 @@ void sim_learner_write(sim_learner *learner, const aq_named_arrays *arrays, uint
         .learner_step = step,
         .env_steps = aq_coordinator_env_steps(learner->coordinator),
         .policy_version = learner->next_version - 1,
-        .policy_versions = totals.versions,
-        .broadcast_bytes = totals.bytes,
-        .broadcast_bytes_fp32 = totals.bytes_fp32,
+        .policies = aq_policy_shelf_totals(learner->shelf),
         .arrays = *arrays,
         .wall_s = aq_coordinator_wall_s(learner->coordinator, sim_now_ns(&learner->site->world)),
         .best_policy = learner->best,
@@ -47,12 +43,8 @@ void sim_learner_write(sim_learner *learner, const aq_named_arrays *arrays, uint
     (void)snprintf(checkpoint.task, sizeof(checkpoint.task), "%s", plan->settings.task);
     (void)snprintf(checkpoint.algorithm, sizeof(checkpoint.algorithm), "%s",
                    plan->algorithm_class->name);
-    checkpoint.shard_count = (uint32_t)aq_coordinator_shard_counts(learner->coordinator, counts,
-                                                                   &checkpoint.env_steps_base);
-    for (uint32_t i = 0; i < checkpoint.shard_count; i++) {
-        checkpoint.shards[i] = (aq_checkpoint_shard){
-            .store = counts[i].store, .inserted = counts[i].inserted, .slot = counts[i].slot};
-    }
+    checkpoint.shard_count = (uint32_t)aq_coordinator_shard_counts(
+        learner->coordinator, checkpoint.shards, &checkpoint.env_steps_base);
     aq_buffer_clear(&learner->disk.checkpoint);
     must(aq_wire_checkpoint_pack(&checkpoint, &learner->disk.checkpoint));
     learner->checkpoint_step = step;
@@ -61,16 +53,10 @@ void sim_learner_write(sim_learner *learner, const aq_named_arrays *arrays, uint
 
 static void restore_run(sim_learner *learner, aq_checkpoint *checkpoint)
 {
-    aq_shard_count counts[AQ_SHARDS_MAX];
-    for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
-        counts[i] = (aq_shard_count){.store = checkpoint->shards[i].store,
-                                     .inserted = checkpoint->shards[i].inserted,
-                                     .slot = checkpoint->shards[i].slot};
-    }
     if (learner->site->scenario.plant == SIM_PLANT_ENV_STEPS) {
         checkpoint->env_steps_base += checkpoint->env_steps;
     }
-    aq_coordinator_restore_counts(learner->coordinator, counts, checkpoint->shard_count,
+    aq_coordinator_restore_counts(learner->coordinator, checkpoint->shards, checkpoint->shard_count,
                                   checkpoint->env_steps_base);
     aq_coordinator_restore_wall(learner->coordinator, checkpoint->wall_s);
     if (isfinite(checkpoint->best_return)) {
@@ -84,12 +70,7 @@ static void restore_run(sim_learner *learner, aq_checkpoint *checkpoint)
         learner->best = aq_snapshot_ref(checkpoint->best_policy);
         aq_coordinator_restore_best(learner->coordinator, &learner->best_result);
     }
-    const aq_shelf_totals totals = {
-        .versions = checkpoint->policy_versions,
-        .bytes = checkpoint->broadcast_bytes,
-        .bytes_fp32 = checkpoint->broadcast_bytes_fp32,
-    };
-    aq_policy_shelf_restore_totals(learner->shelf, &totals);
+    aq_policy_shelf_restore_totals(learner->shelf, &checkpoint->policies);
     learner->first_step = checkpoint->learner_step;
     learner->checkpoint_step = checkpoint->learner_step;
     learner->next_version = checkpoint->policy_version + 1;

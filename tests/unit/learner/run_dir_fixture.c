@@ -105,7 +105,7 @@ void fixture_checkpoint(uint64_t step, aq_checkpoint *ret_checkpoint)
     ret_checkpoint->learner_step = step;
     ret_checkpoint->env_steps = 10 * step;
     ret_checkpoint->policy_version = step / 2 + 1;
-    ret_checkpoint->policy_versions = step / 2 + 1;
+    ret_checkpoint->policies.versions = step / 2 + 1;
     adam_step = step;
     kept_arrays(FIXTURE_PARAMETERS, (float *const[4]){arrays[0], arrays[1], arrays[2], arrays[3]},
                 &adam_step, &ret_checkpoint->arrays);

@@ -21,9 +21,9 @@ static void assert_same_counts(const aq_checkpoint *a, const aq_checkpoint *b)
         assert_int_equal(a->shards[i].slot, b->shards[i].slot);
     }
     assert_true(a->policy_version == b->policy_version);
-    assert_true(a->policy_versions == b->policy_versions);
-    assert_true(a->broadcast_bytes == b->broadcast_bytes);
-    assert_true(a->broadcast_bytes_fp32 == b->broadcast_bytes_fp32);
+    assert_true(a->policies.versions == b->policies.versions);
+    assert_true(a->policies.bytes == b->policies.bytes);
+    assert_true(a->policies.bytes_fp32 == b->policies.bytes_fp32);
     assert_memory_equal(&a->wall_s, &b->wall_s, sizeof(a->wall_s));
     assert_memory_equal(&a->best_return, &b->best_return, sizeof(a->best_return));
     assert_int_equal(a->best_confirmed, b->best_confirmed);
@@ -275,13 +275,13 @@ TEST_IN(changed, it, arrays_that_can_not_be_are_refused)
 TEST_IN(changed, it, more_shards_than_there_can_be_are_refused)
 {
     Actorq__V1__ShardCount count;
-    Actorq__V1__ShardCount *pointers[AQ_CHECKPOINT_SHARDS_MAX + 1];
+    Actorq__V1__ShardCount *pointers[AQ_SHARDS_MAX + 1];
     Actorq__V1__ShardCount **kept = it->message->shards;
     actorq__v1__shard_count__init(&count);
-    for (size_t i = 0; i <= AQ_CHECKPOINT_SHARDS_MAX; i++) {
+    for (size_t i = 0; i <= AQ_SHARDS_MAX; i++) {
         pointers[i] = &count;
     }
-    it->message->n_shards = AQ_CHECKPOINT_SHARDS_MAX + 1;
+    it->message->n_shards = AQ_SHARDS_MAX + 1;
     it->message->shards = pointers;
     fixture_pack(&it->message->base, AQ_FRAME_CHECKPOINT, &it->frame);
     it->message->n_shards = 2;

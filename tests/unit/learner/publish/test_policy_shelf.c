@@ -56,7 +56,7 @@ static void put_large(shelf_desk *desk, uint64_t version, uint32_t size_mib)
 
 TEST_IN(shelf_desk, desk, an_empty_shelf_has_nothing)
 {
-    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    aq_policy_totals totals = aq_policy_shelf_totals(desk->shelf);
     assert_null(aq_policy_shelf_newest(desk->shelf));
     assert_null(aq_policy_shelf_find(desk->shelf, 0));
     assert_null(aq_policy_shelf_find(desk->shelf, 1));
@@ -157,7 +157,7 @@ TEST_IN(shelf_desk, desk, a_delta_counts_by_its_own_bytes)
     assert_int_equal(aq_buffer_extend(&publication.delta, 77, &bytes), 0);
     assert_ptr_equal(aq_publication_broadcast(&publication), &publication.delta);
     aq_policy_shelf_put(desk->shelf, &publication);
-    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    aq_policy_totals totals = aq_policy_shelf_totals(desk->shelf);
     assert_int_equal(totals.bytes, 77);
     assert_int_equal(totals.deltas, 1);
     assert_int_equal(aq_policy_shelf_newest(desk->shelf)->delta.size, 0);
@@ -198,7 +198,7 @@ TEST_IN(shelf_desk, desk, totals_are_of_all_there_ever_were)
     for (uint64_t version = 1; version <= 2 * PLACES; version++) {
         put(desk, version, 10);
     }
-    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    aq_policy_totals totals = aq_policy_shelf_totals(desk->shelf);
     assert_int_equal(totals.versions, 2 * PLACES);
     assert_int_equal(totals.bytes, 10 * 2 * PLACES);
     assert_int_equal(totals.bytes_fp32, 30 * 2 * PLACES);
@@ -208,10 +208,10 @@ TEST_IN(shelf_desk, desk, totals_are_of_all_there_ever_were)
 
 TEST_IN(shelf_desk, desk, totals_go_on_from_those_of_an_earlier_process)
 {
-    aq_shelf_totals before = {.versions = 7, .bytes = 700, .bytes_fp32 = 2100, .fallbacks = 2};
+    aq_policy_totals before = {.versions = 7, .bytes = 700, .bytes_fp32 = 2100, .fallbacks = 2};
     aq_policy_shelf_restore_totals(desk->shelf, &before);
     put(desk, 1030, 100);
-    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    aq_policy_totals totals = aq_policy_shelf_totals(desk->shelf);
     assert_int_equal(totals.versions, 8);
     assert_int_equal(totals.bytes, 800);
     assert_int_equal(totals.bytes_fp32, 2400);

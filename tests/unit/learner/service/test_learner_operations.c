@@ -165,7 +165,7 @@ TEST_IN(service_desk, desk, the_status_has_the_figures_of_the_run)
 
     const Actorq__V1__LearnerStatus *learner = ask_status(desk)->learner;
     const aq_publication *newest = aq_policy_shelf_newest(desk->shelf);
-    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    aq_policy_totals totals = aq_policy_shelf_totals(desk->shelf);
     assert_int_equal(learner->env_steps, 500);
     assert_int_equal(learner->policy_version, 4);
     assert_int_equal(learner->policy_versions, 2);
