@@ -13,6 +13,7 @@
 #include "common/base/memory.h"
 #include "common/base/mutex.h"
 #include "common/sys/log.h"
+#include "learner/daemon/learner_parts.h"
 #include "learner/metrics/energy_file.h"
 
 /* What the loop knows; it owns its texts and references. */
@@ -24,7 +25,7 @@ typedef struct run_facts {
 } run_facts;
 
 struct aq_checkpointer {
-    aq_checkpoint_sources from;
+    const aq_learner_parts *parts;
     aq_run_plan begun;    /* as the run began: task, schema and algorithm never change */
     pthread_mutex_t lock; /* of facts */
     run_facts facts;
@@ -43,19 +44,19 @@ static void facts_fini(run_facts *facts)
 
 static int64_t period_ns(const aq_checkpointer *checkpointer)
 {
-    const aq_run_config *config = &checkpointer->from.live->now.config;
+    const aq_run_config *config = &checkpointer->parts->live.now.config;
     return (int64_t)(config->learner.checkpoint_period_s * (double)AQ_NS_PER_S);
 }
 
-int aq_checkpointer_create(const aq_checkpoint_sources *sources, uint64_t step,
+int aq_checkpointer_create(const aq_learner_parts *parts, uint64_t step,
                            aq_checkpointer **ret_checkpointer)
 {
     aq_checkpointer *checkpointer = aq_alloc(1, sizeof(*checkpointer));
     if (checkpointer == NULL) {
         return AQ_E_NOMEM;
     }
-    checkpointer->from = *sources;
-    checkpointer->begun = sources->live->now;
+    checkpointer->parts = parts;
+    checkpointer->begun = parts->live.now;
     checkpointer->step = step;
     checkpointer->due_ns = aq_clock_monotonic_ns() + period_ns(checkpointer);
     atomic_init(&checkpointer->is_running, false);
@@ -104,25 +105,25 @@ uint64_t aq_checkpointer_step(const aq_checkpointer *checkpointer)
 }
 
 /* References are taken, so that the loop may move on. */
-static void fill_facts(const aq_checkpoint_sources *from, run_facts *facts)
+static void fill_facts(const aq_learner_parts *parts, run_facts *facts)
 {
-    const aq_best_policy *best = from->best;
-    const aq_precision_gap *gap = aq_learner_service_gap(from->service);
+    const aq_best_policy *best = &parts->best;
+    const aq_precision_gap *gap = aq_learner_service_gap(parts->service);
     aq_checkpoint *checkpoint = &facts->checkpoint;
     *checkpoint = (aq_checkpoint){
-        .env_steps = aq_coordinator_env_steps(from->coordinator),
-        .policies = aq_policy_shelf_totals(from->shelf),
+        .env_steps = aq_coordinator_env_steps(parts->coordinator),
+        .policies = aq_policy_shelf_totals(parts->shelf),
         .gap_versions = gap->versions,
         .gap_episodes = gap->episodes,
         .gap_mean = gap->mean,
         .gap_squares = gap->squares,
-        .wall_s = aq_coordinator_wall_s(from->coordinator, aq_clock_monotonic_ns()),
+        .wall_s = aq_coordinator_wall_s(parts->coordinator, aq_clock_monotonic_ns()),
         .best_return = NAN,
     };
     checkpoint->shard_count = (uint32_t)aq_coordinator_shard_counts(
-        from->coordinator, checkpoint->shards, &checkpoint->env_steps_base);
-    facts->energy_text = aq_energy_account_text(from->energy, checkpoint->wall_s);
-    facts->config_text = aq_text_copy(from->live->text);
+        parts->coordinator, checkpoint->shards, &checkpoint->env_steps_base);
+    facts->energy_text = aq_energy_account_text(parts->energy, checkpoint->wall_s);
+    facts->config_text = aq_text_copy(parts->live.text);
     checkpoint->config = facts->config_text != NULL ? facts->config_text : "";
     if (best->snapshot != NULL) {
         aq_best_policy_set(&facts->best, best->snapshot, best->twin, &best->result,
@@ -138,7 +139,7 @@ static void fill_facts(const aq_checkpoint_sources *from, run_facts *facts)
 void aq_checkpointer_gather(aq_checkpointer *checkpointer)
 {
     run_facts facts = {0};
-    fill_facts(&checkpointer->from, &facts);
+    fill_facts(checkpointer->parts, &facts);
     aq_mutex_lock(&checkpointer->lock);
     run_facts old = checkpointer->facts;
     checkpointer->facts = facts;
@@ -170,11 +171,11 @@ void aq_checkpointer_settle(aq_checkpointer *checkpointer, const aq_checkpoint_o
 static void complete(const aq_checkpointer *checkpointer, const aq_named_arrays *arrays,
                      uint64_t step, aq_checkpoint *checkpoint)
 {
-    checkpoint->run_id = checkpointer->from.folder->run_id;
+    checkpoint->run_id = checkpointer->parts->folder.run_id;
     checkpoint->schema = checkpointer->begun.settings.schema;
-    checkpoint->spec = *checkpointer->from.spec;
+    checkpoint->spec = *aq_learner_network(checkpointer->parts);
     checkpoint->learner_step = step;
-    checkpoint->policy_version = aq_version_numbers_last(checkpointer->from.versions);
+    checkpoint->policy_version = aq_version_numbers_last(&checkpointer->parts->versions);
     checkpoint->arrays = *arrays;
     /* Whole texts of our own, shorter than the places. */
     (void)snprintf(checkpoint->task, sizeof(checkpoint->task), "%s",
@@ -188,14 +189,14 @@ static void write_files(aq_checkpointer *checkpointer, const run_facts *facts,
                         aq_checkpoint_outcome *outcome)
 {
     const char *path;
-    int rc = aq_checkpoint_store_write(checkpointer->from.store, &facts->checkpoint, &path,
+    int rc = aq_checkpoint_store_write(checkpointer->parts->store, &facts->checkpoint, &path,
                                        &outcome->error);
     if (rc != 0) {
         return;
     }
     if (facts->best.is_unwritten) {
         const aq_publication best = {.snapshot = facts->best.snapshot, .twin = facts->best.twin};
-        rc = aq_run_folder_write_policy(checkpointer->from.folder, &best, &outcome->error);
+        rc = aq_run_folder_write_policy(&checkpointer->parts->folder, &best, &outcome->error);
         if (rc != 0) {
             return;
         }
@@ -216,7 +217,7 @@ void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_named_arrays 
     *ret_outcome = (aq_checkpoint_outcome){.step = step};
     complete(checkpointer, arrays, step, &facts.checkpoint);
     write_files(checkpointer, &facts, ret_outcome);
-    aq_energy_account_write(checkpointer->from.energy, facts.energy_text);
+    aq_energy_account_write(checkpointer->parts->energy, facts.energy_text);
     facts_fini(&facts);
     atomic_store(&checkpointer->is_running, false);
 }

@@ -8,28 +8,14 @@
 #ifndef AQ_LEARNER_DAEMON_CHECKPOINTER_H
 #define AQ_LEARNER_DAEMON_CHECKPOINTER_H
 
-#include "learner/daemon/energy_account.h"
-#include "learner/daemon/live_plan.h"
-#include "learner/publish/policy_versions.h"
-#include "learner/run/best_policy.h"
-#include "learner/run/checkpoint_store.h"
-#include "learner/service/learner_service.h"
+#include <stdbool.h>
 
+#include "common/base/error.h"
+#include "common/nn/named_arrays.h"
+#include "learner/run/run_folder.h"
+
+struct aq_learner_parts;
 typedef struct aq_checkpointer aq_checkpointer;
-
-/* Where it looks; all lent. */
-typedef struct aq_checkpoint_sources {
-    aq_checkpoint_store *store;
-    const aq_run_folder *folder;
-    const aq_live_plan *live;
-    const aq_net_spec *spec;
-    const aq_coordinator *coordinator;
-    const aq_policy_shelf *shelf;
-    const aq_learner_service *service;
-    const aq_best_policy *best;
-    aq_energy_account *energy;
-    const aq_version_numbers *versions; /* the stage thread's */
-} aq_checkpoint_sources;
 
 /* What became of one. */
 typedef struct aq_checkpoint_outcome {
@@ -40,8 +26,9 @@ typedef struct aq_checkpoint_outcome {
     aq_error error;          /* why it failed */
 } aq_checkpoint_outcome;
 
-/* `step` is that of the newest checkpoint there is. The first one is due a period from now. */
-int aq_checkpointer_create(const aq_checkpoint_sources *sources, uint64_t step,
+/* Of these parts, which are lent, once there is `service`. `step` is that of the newest checkpoint
+ * there is. The first one is due a period from now. */
+int aq_checkpointer_create(const struct aq_learner_parts *parts, uint64_t step,
                            aq_checkpointer **ret_checkpointer) AQ_MUST_USE;
 void aq_checkpointer_destroy(aq_checkpointer *checkpointer); /* NULL is fine */
 

@@ -11,6 +11,7 @@
 #include "common/settings/settings.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_frame.h"
+#include "learner/daemon/learner_parts.h"
 #include "learner/run/live_settings.h"
 
 enum { LIVE_MAX = 64, VALUE_TEXT_MAX = 1 << 20 };
@@ -122,16 +123,16 @@ aq_coordinator_config aq_configure_limits(const aq_run_plan *plan)
     };
 }
 
-static void apply(const aq_configure_parts *parts)
+static void apply(aq_learner_parts *parts)
 {
-    const aq_coordinator_config limits = aq_configure_limits(&parts->live->now);
+    const aq_coordinator_config limits = aq_configure_limits(&parts->live.now);
     aq_coordinator_configure(parts->coordinator, &limits);
     aq_training_configure(parts->training);
-    aq_log_set_run_level(parts->live->now.config.log.level);
+    aq_log_set_run_level(parts->live.now.config.log.level);
     (void)aq_learner_service_configured(parts->service);
 }
 
-static void say(const aq_configure_parts *parts, const configure_answer *answer, const char *peer)
+static void say(const aq_learner_parts *parts, const configure_answer *answer, const char *peer)
 {
     for (size_t i = 0; i < answer->reply.n_changes; i++) {
         const Actorq__V1__SettingChange *change = &answer->changes[i];
@@ -141,15 +142,15 @@ static void say(const aq_configure_parts *parts, const configure_answer *answer,
     }
 }
 
-static int change(const aq_configure_parts *parts, const aq_run_plan *next,
-                  configure_answer *answer, const char *peer, aq_error *error)
+static int change(aq_learner_parts *parts, const aq_run_plan *next, configure_answer *answer,
+                  const char *peer, aq_error *error)
 {
-    int rc = fill_answer(answer, &parts->live->now.config, &next->config);
+    int rc = fill_answer(answer, &parts->live.now.config, &next->config);
     if (rc != 0) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     if (answer->reply.n_changes > 0) {
-        rc = aq_live_plan_change(parts->live, parts->folder, next, error);
+        rc = aq_live_plan_change(&parts->live, &parts->folder, next, error);
         if (rc != 0) {
             return rc;
         }
@@ -174,13 +175,13 @@ static enum aq_rpc_code code_of(int rc)
     }
 }
 
-void aq_configure_call(const aq_configure_parts *parts, const Actorq__V1__ConfigureRequest *request,
+void aq_configure_call(aq_learner_parts *parts, const Actorq__V1__ConfigureRequest *request,
                        Actorq__V1__ConfigureReply_Closure closure, void *call)
 {
     aq_error error = {0};
     aq_run_plan next;
     configure_answer *answer = create_answer();
-    int rc = answer != NULL ? aq_live_settings_change(&parts->live->now,
+    int rc = answer != NULL ? aq_live_settings_change(&parts->live.now,
                                                       (const char *const *)request->assignments,
                                                       request->n_assignments, &next, &error)
                             : aq_fail(&error, AQ_E_NOMEM, "out of memory");

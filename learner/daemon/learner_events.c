@@ -9,6 +9,8 @@
 #include "common/base/clock.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_frame.h"
+#include "learner/daemon/configure_call.h"
+#include "learner/daemon/learner_parts.h"
 
 static int64_t event_now_ns(void *user)
 {
@@ -45,13 +47,13 @@ static void event_joined(void *user, const aq_member_record *record, bool again)
            record->member, aq_role_name(record->role), record->slot, AQ_LOG_QUOTED(record->host),
            record->pid, record->address);
     watch_rivals(events, record);
-    aq_training_follow_shards(events->parts.training);
+    aq_training_follow_shards(events->parts->training);
 }
 
 static void event_version_seen(void *user, uint64_t version)
 {
     aq_learner_events *events = user;
-    aq_version_numbers_see(events->versions, version);
+    aq_version_numbers_see(&events->parts->versions, version);
 }
 
 static void event_left(void *user, const aq_member_record *record, const char *reason)
@@ -68,8 +70,8 @@ static void event_replay_said(void *user, const aq_member_record *record,
 {
     aq_learner_events *events = user;
     for (size_t i = 0; i < stats->n_tables; i++) {
-        if (strcmp(stats->tables[i]->name, events->parts.live->now.table.name) == 0) {
-            aq_training_tell_mass(events->parts.training, record->incarnation,
+        if (strcmp(stats->tables[i]->name, events->parts->live.now.table.name) == 0) {
+            aq_training_tell_mass(events->parts->training, record->incarnation,
                                   stats->tables[i]->mass);
         }
     }
@@ -79,7 +81,7 @@ static void event_energy_said(void *user, const aq_member_record *record,
                               const Actorq__V1__EnergyStats *stats)
 {
     aq_learner_events *events = user;
-    aq_energy_account_told(events->energy, record, stats);
+    aq_energy_account_told(events->parts->energy, record, stats);
 }
 
 static void event_evaluated(void *user, const aq_evaluation_result *result, bool is_best)
@@ -93,11 +95,11 @@ static void event_evaluated(void *user, const aq_evaluation_result *result, bool
            " return_mean=%.2f return_std=%.2f confirmed=%d ranks_only=%d",
            result->version, aq_format_name(result->format), result->episodes, result->return_mean,
            result->return_std, result->confirmed, result->ranks_only);
-    const aq_snapshot *kept = events->best->snapshot;
-    aq_run_report_evaluated(events->parts.report, result,
+    const aq_snapshot *kept = events->parts->best.snapshot;
+    aq_run_report_evaluated(events->parts->report, result,
                             is_best && (kept == NULL || kept->version != result->version));
-    if (is_best && !aq_best_policy_keep(events->best, events->shelf,
-                                        aq_coordinator_best(events->parts.coordinator))) {
+    if (is_best && !aq_best_policy_keep(&events->parts->best, events->parts->shelf,
+                                        aq_coordinator_best(events->parts->coordinator))) {
         aq_log(AQ_LOG_WARN, "best_policy_gone",
                "the evaluated version is no longer held; a later one will be kept",
                "version=%" PRIu64, result->version);
@@ -110,7 +112,7 @@ static void event_compared(void *user, const aq_version_gap *gap)
     aq_log(AQ_LOG_DEBUG, "compared", "",
            "version=%" PRIu64 " episodes=%" PRIu32 " return_fp32=%.2f gap=%.3f", gap->version,
            gap->episodes, gap->return_fp32, gap->mean);
-    aq_run_report_compared(events->parts.report, gap);
+    aq_run_report_compared(events->parts->report, gap);
 }
 
 static void event_stop_asked(void *user, const char *peer, const char *reason)
@@ -133,16 +135,16 @@ static void event_configure(void *user, const Actorq__V1__ConfigureRequest *requ
                             Actorq__V1__ConfigureReply_Closure closure, void *call)
 {
     const aq_learner_events *events = user;
-    aq_configure_call(&events->parts, request, closure, call);
+    aq_configure_call(events->parts, request, closure, call);
 }
 
 static void event_checkpoint_asked(void *user)
 {
     aq_learner_events *events = user;
     if (events->is_over) {
-        aq_learner_service_checkpointed(events->parts.service, NULL, 0, "the run has ended");
-    } else if (!aq_checkpointer_is_busy(events->checkpointer)) {
-        aq_training_checkpoint(events->parts.training);
+        aq_learner_service_checkpointed(events->parts->service, NULL, 0, "the run has ended");
+    } else if (!aq_checkpointer_is_busy(events->parts->checkpointer)) {
+        aq_training_checkpoint(events->parts->training);
     }
 }
 
@@ -150,14 +152,15 @@ static void event_status(void *user, Actorq__V1__StatusReply *reply,
                          Actorq__V1__LearnerStatus *status)
 {
     aq_learner_events *events = user;
-    const aq_rpc_counters counters = aq_rpc_dispatcher_counters(events->ports->dispatcher);
-    reply->uptime_s = (double)(aq_clock_monotonic_ns() - events->started_ns) / (double)AQ_NS_PER_S;
-    reply->run_dir = aq_wire_text(events->parts.folder->path);
-    reply->http = aq_wire_text(aq_learner_pages_url(events->pages));
-    status->env_steps_limit = events->parts.live->now.config.limits.env_steps;
-    status->checkpoint_step = aq_checkpointer_step(events->checkpointer);
+    const aq_rpc_counters counters = aq_rpc_dispatcher_counters(events->parts->ports.dispatcher);
+    reply->uptime_s =
+        (double)(aq_clock_monotonic_ns() - events->parts->started_ns) / (double)AQ_NS_PER_S;
+    reply->run_dir = aq_wire_text(events->parts->folder.path);
+    reply->http = aq_wire_text(aq_learner_pages_url(events->parts->pages));
+    status->env_steps_limit = events->parts->live.now.config.limits.env_steps;
+    status->checkpoint_step = aq_checkpointer_step(events->parts->checkpointer);
     status->rejected_messages = counters.refused_frames;
-    aq_run_report_status(events->parts.report, status);
+    aq_run_report_status(events->parts->report, status);
 }
 
 aq_learner_service_owner aq_learner_events_owner(aq_learner_events *events)

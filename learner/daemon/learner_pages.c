@@ -9,12 +9,15 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/address/url.h"
+#include "common/net/http/daemon_http.h"
 #include "common/sys/file.h"
 #include "common/sys/log.h"
 #include "learner/daemon/exported_stats.h"
+#include "learner/daemon/learner_parts.h"
+#include "learner/web/dashboard.h"
 
 struct aq_learner_pages {
-    aq_pages_config config;
+    const aq_learner_parts *parts;
     aq_dashboard *dashboard;
     aq_daemon_http *http;
     bool is_over;
@@ -49,7 +52,7 @@ static int64_t source_now_ns(void *user)
 static struct json_t *source_time(void *user)
 {
     const aq_learner_pages *pages = user;
-    return aq_run_report_time(pages->config.report);
+    return aq_run_report_time(pages->parts->report);
 }
 
 static void export_status(void *user, const Actorq__V1__StatusReply *status)
@@ -60,7 +63,7 @@ static void export_status(void *user, const Actorq__V1__StatusReply *status)
 static int add_metrics(void *user, aq_metrics_page *page)
 {
     const aq_learner_pages *pages = user;
-    return aq_learner_service_status(pages->config.service, export_status, page);
+    return aq_learner_service_status(pages->parts->service, export_status, page);
 }
 
 static const char *not_ready(void *user)
@@ -69,7 +72,7 @@ static const char *not_ready(void *user)
     if (pages->is_over) {
         return "the run has ended";
     }
-    return aq_policy_shelf_newest(pages->config.shelf) != NULL ? NULL
+    return aq_policy_shelf_newest(pages->parts->shelf) != NULL ? NULL
                                                                : "no policy is published yet";
 }
 
@@ -77,10 +80,10 @@ static int create_dashboard(aq_learner_pages *pages)
 {
     char network[128];
     const aq_dashboard_sources sources = {
-        .service = pages->config.service,
-        .history = pages->config.history,
-        .plan = pages->config.plan,
-        .network = aq_net_spec_text(pages->config.network, network, sizeof(network)),
+        .service = pages->parts->service,
+        .history = pages->parts->history,
+        .plan = &pages->parts->live.now,
+        .network = aq_net_spec_text(aq_learner_network(pages->parts), network, sizeof(network)),
         .now_ns = source_now_ns,
         .time = source_time,
         .user = pages,
@@ -93,22 +96,22 @@ enum { OWN_PORT_FIRST = 20000, OWN_PORTS = 10000 };
 
 /* Any port is the run's own, if nobody has it: a page that was left open finds a run that is
  * resumed, or a learner that was started again. */
-static int open_http(const aq_pages_config *config, const aq_daemon_pages *served,
+static int open_http(const aq_learner_parts *parts, const aq_daemon_pages *served,
                      aq_daemon_http **ret_http, aq_error *error)
 {
     char own[AQ_URL_MAX];
-    const size_t size = strlen(config->address);
-    const unsigned port = OWN_PORT_FIRST + (unsigned)(config->run_id % OWN_PORTS);
-    const bool is_any = size > 2 && strcmp(config->address + size - 2, ":0") == 0;
-    if (is_any &&
-        aq_text_format(own, sizeof(own), "%.*s%u", (int)size - 1, config->address, port) == 0 &&
-        aq_daemon_http_open(config->loop, own, served, ret_http, error) == 0) {
+    const char *address = parts->options->daemon.http;
+    const size_t size = strlen(address);
+    const unsigned port = OWN_PORT_FIRST + (unsigned)(parts->folder.run_id % OWN_PORTS);
+    const bool is_any = size > 2 && strcmp(address + size - 2, ":0") == 0;
+    if (is_any && aq_text_format(own, sizeof(own), "%.*s%u", (int)size - 1, address, port) == 0 &&
+        aq_daemon_http_open(parts->loop, own, served, ret_http, error) == 0) {
         return 0;
     }
-    return aq_daemon_http_open(config->loop, config->address, served, ret_http, error);
+    return aq_daemon_http_open(parts->loop, address, served, ret_http, error);
 }
 
-int aq_learner_pages_open(const aq_pages_config *config, aq_learner_pages **ret_pages,
+int aq_learner_pages_open(const aq_learner_parts *parts, aq_learner_pages **ret_pages,
                           aq_error *error)
 {
     aq_learner_pages *pages = aq_alloc(1, sizeof(*pages));
@@ -116,7 +119,7 @@ int aq_learner_pages_open(const aq_pages_config *config, aq_learner_pages **ret_
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     *ret_pages = pages;
-    pages->config = *config;
+    pages->parts = parts;
     int rc = create_dashboard(pages);
     if (rc != 0) {
         return aq_fail(error, rc, "out of memory");
@@ -127,13 +130,13 @@ int aq_learner_pages_open(const aq_pages_config *config, aq_learner_pages **ret_
         .user = pages,
         .metrics = add_metrics,
         .not_ready = not_ready,
-        .dispatcher = config->dispatcher,
-        .security = config->security,
+        .dispatcher = parts->ports.dispatcher,
+        .security = parts->security.security,
         .routes = routes,
         .route_count = AQ_DASHBOARD_ROUTES,
     };
     aq_dashboard_routes(pages->dashboard, routes);
-    return open_http(config, &served, &pages->http, error);
+    return open_http(parts, &served, &pages->http, error);
 }
 
 void aq_learner_pages_close(aq_learner_pages *pages)

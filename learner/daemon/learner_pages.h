@@ -6,37 +6,20 @@
 #ifndef AQ_LEARNER_DAEMON_LEARNER_PAGES_H
 #define AQ_LEARNER_DAEMON_LEARNER_PAGES_H
 
-#include <uv.h>
-
-#include "common/net/http/daemon_http.h"
-#include "learner/daemon/run_report.h"
+#include "learner/metrics/run_history.h"
 #include "learner/run/run_folder.h"
-#include "learner/web/dashboard.h"
 
+struct aq_learner_parts;
 typedef struct aq_learner_pages aq_learner_pages;
-
-/* All lent. */
-typedef struct aq_pages_config {
-    uv_loop_t *loop;
-    const char *address; /* of --http */
-    uint64_t run_id;
-    const aq_run_history *history;
-    const aq_run_plan *plan;
-    const aq_net_spec *network;
-    const aq_learner_service *service;
-    const aq_policy_shelf *shelf;
-    const aq_run_report *report;
-    aq_rpc_dispatcher *dispatcher;
-    const struct aq_security *security;
-} aq_pages_config;
 
 /* The history of a run with such metrics: empty, or what the file of a resumed run tells; when that
  * can't be read, the log says so. */
 int aq_pages_history(const aq_run_folder *folder, const aq_metric_list *metrics,
                      aq_run_history **ret_history) AQ_MUST_USE;
 
-/* Half open after a failure: to be closed and destroyed all the same. */
-int aq_learner_pages_open(const aq_pages_config *config, aq_learner_pages **ret_pages,
+/* Of these parts, which are lent, once there is `report`. Half open after a failure: to be closed
+ * and destroyed all the same. */
+int aq_learner_pages_open(const struct aq_learner_parts *parts, aq_learner_pages **ret_pages,
                           aq_error *error) AQ_MUST_USE;
 void aq_learner_pages_close(aq_learner_pages *pages); /* before the loop's last run; NULL is fine */
 void aq_learner_pages_destroy(aq_learner_pages *pages); /* after it; NULL is fine */

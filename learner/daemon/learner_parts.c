@@ -5,6 +5,8 @@
 
 #include "common/base/memory.h"
 #include "common/sys/file.h"
+#include "learner/daemon/configure_call.h"
+#include "learner/daemon/run_resume.h"
 #include "learner/nn/products.h"
 
 /* `actorq train` writes to the run folder, too. */
@@ -166,6 +168,7 @@ static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq
         .precision = aq_format_name(aq_run_config_format(&parts->live.now.config)),
         .quantizes = aq_run_config_quantizes(&parts->live.now.config),
     };
+    parts->events.parts = parts;
     const aq_learner_service_owner owner = aq_learner_events_owner(&parts->events);
     int rc = aq_learner_service_create(&identity, parts->coordinator, parts->shelf, &owner,
                                        &parts->service);
@@ -176,96 +179,22 @@ static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq
     return rc == 0 ? 0 : aq_fail(error, rc, "out of memory");
 }
 
-static int create_training(aq_learner_parts *parts, const aq_resumed *resumed, aq_error *error)
+/* What keeps it going, and tells of it. */
+static int create_runners(aq_learner_parts *parts, uint64_t step, aq_error *error)
 {
-    const aq_checkpoint_sources sources = {
-        .store = parts->store,
-        .folder = &parts->folder,
-        .live = &parts->live,
-        .spec = aq_learner_network(parts),
-        .coordinator = parts->coordinator,
-        .shelf = parts->shelf,
-        .service = parts->service,
-        .best = &parts->best,
-        .energy = parts->energy,
-        .versions = &parts->versions,
-    };
-    int rc = aq_checkpointer_create(&sources, resumed->step, &parts->checkpointer);
+    int rc = aq_checkpointer_create(parts, step, &parts->checkpointer);
     if (rc != 0) {
         return aq_fail(error, rc, "out of memory");
     }
-    const aq_training_config training = {
-        .loop = parts->loop,
-        .live = &parts->live,
-        .folder = &parts->folder,
-        .security = parts->security.security,
-        .agent = parts->agent,
-        .coordinator = parts->coordinator,
-        .shelf = parts->shelf,
-        .publisher = parts->ports.publisher,
-        .versions = &parts->versions,
-        .checkpointer = parts->checkpointer,
-        .best = &parts->best,
-        .service = parts->service,
-        .ranks = &parts->ranks,
-        .first_step = resumed->step,
-    };
-    return aq_training_create(&training, &parts->training, error);
-}
-
-static int create_report(aq_learner_parts *parts, aq_error *error)
-{
-    const aq_report_sources sources = {
-        .config = &parts->live.now.config,
-        .metrics = parts->metrics,
-        .algorithm_metrics = aq_agent_metrics(parts->agent),
-        .coordinator = parts->coordinator,
-        .shelf = parts->shelf,
-        .service = parts->service,
-        .training = parts->training,
-        .energy = parts->energy,
-    };
-    int rc = aq_run_report_create(&sources, &parts->report);
-    return rc == 0 ? 0 : aq_fail(error, rc, "out of memory");
-}
-
-static int open_pages(aq_learner_parts *parts, aq_error *error)
-{
-    const aq_pages_config pages = {
-        .loop = parts->loop,
-        .address = parts->options->daemon.http,
-        .run_id = parts->folder.run_id,
-        .history = parts->history,
-        .plan = &parts->live.now,
-        .network = aq_learner_network(parts),
-        .service = parts->service,
-        .shelf = parts->shelf,
-        .report = parts->report,
-        .dispatcher = parts->ports.dispatcher,
-        .security = parts->security.security,
-    };
-    return parts->history != NULL ? aq_learner_pages_open(&pages, &parts->pages, error) : 0;
-}
-
-/* From here on the service's calls find everybody. */
-static void introduce(aq_learner_parts *parts)
-{
-    parts->events = (aq_learner_events){
-        .parts = {.live = &parts->live,
-                  .folder = &parts->folder,
-                  .coordinator = parts->coordinator,
-                  .service = parts->service,
-                  .training = parts->training,
-                  .report = parts->report},
-        .shelf = parts->shelf,
-        .best = &parts->best,
-        .energy = parts->energy,
-        .checkpointer = parts->checkpointer,
-        .versions = &parts->versions,
-        .pages = parts->pages,
-        .ports = &parts->ports,
-        .started_ns = parts->started_ns,
-    };
+    rc = aq_training_create(parts, step, &parts->training, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_run_report_create(parts, &parts->report);
+    if (rc != 0) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    return parts->history != NULL ? aq_learner_pages_open(parts, &parts->pages, error) : 0;
 }
 
 int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, aq_error *error)
@@ -297,21 +226,12 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
         rc = create_service(parts, &resumed, error);
     }
     if (rc == 0) {
-        rc = create_training(parts, &resumed, error);
-    }
-    if (rc == 0) {
-        rc = create_report(parts, error);
-    }
-    if (rc == 0) {
-        rc = open_pages(parts, error);
+        rc = create_runners(parts, resumed.step, error);
     }
     if (rc == 0) { /* once nothing of this one can go wrong any more */
         rc = begin_ranks(parts, &resumed, error);
     }
     aq_checkpoint_fini(&resumed.read);
-    if (rc == 0) {
-        introduce(parts);
-    }
     return rc;
 }
 

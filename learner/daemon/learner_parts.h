@@ -6,9 +6,19 @@
 #define AQ_LEARNER_DAEMON_LEARNER_PARTS_H
 
 #include "common/sys/folder_lock.h"
+#include "learner/daemon/checkpointer.h"
+#include "learner/daemon/energy_account.h"
 #include "learner/daemon/learner_events.h"
 #include "learner/daemon/learner_net.h"
-#include "learner/daemon/run_resume.h"
+#include "learner/daemon/learner_pages.h"
+#include "learner/daemon/learner_ports.h"
+#include "learner/daemon/live_plan.h"
+#include "learner/daemon/run_report.h"
+#include "learner/daemon/training.h"
+#include "learner/metrics/metrics.h"
+#include "learner/publish/policy_versions.h"
+#include "learner/run/best_policy.h"
+#include "learner/run/checkpoint_store.h"
 
 /* In the order in which they are made: each sees those above it. */
 typedef struct aq_learner_parts {

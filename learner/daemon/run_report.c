@@ -13,9 +13,11 @@
 #include "common/net/rpc/reflect.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_frame.h"
+#include "learner/daemon/learner_parts.h"
 #include "learner/daemon/role_times.h"
 #include "learner/metrics/line_pace.h"
 #include "learner/nn/products.h"
+#include "learner/run/run_findings.h"
 
 /* Rates and means over the last second. */
 typedef struct report_window {
@@ -32,7 +34,7 @@ typedef struct report_window {
 } report_window;
 
 struct aq_run_report {
-    aq_report_sources from;
+    const aq_learner_parts *parts;
     report_window window;
     uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
     uint64_t outdated;                     /* steps that it did not, as they were too old */
@@ -49,28 +51,28 @@ struct aq_run_report {
 
 static void move_metrics(aq_run_report *report, const aq_metric_sums *sums)
 {
-    const aq_metric_list *metrics = report->from.algorithm_metrics;
+    const aq_metric_list *metrics = aq_agent_metrics(report->parts->agent);
     for (size_t i = 0; i < metrics->count; i++) {
         report->window.metrics[i] = aq_metric_value(metrics, sums, i);
     }
 }
 
-int aq_run_report_create(const aq_report_sources *sources, aq_run_report **ret_report)
+int aq_run_report_create(const aq_learner_parts *parts, aq_run_report **ret_report)
 {
     aq_run_report *report = aq_alloc(1, sizeof(*report));
     if (report == NULL) {
         return AQ_E_NOMEM;
     }
-    report->from = *sources;
+    report->parts = parts;
     report->window = (report_window){
         .begun_ns = aq_clock_monotonic_ns(),
         /* Those of earlier processes are no steps of the first second. */
-        .env_steps = aq_coordinator_env_steps(sources->coordinator),
+        .env_steps = aq_coordinator_env_steps(parts->coordinator),
         .staleness = NAN,
         .answer_ms = NAN,
     };
     move_metrics(report, &(aq_metric_sums){0});
-    aq_learning_facts_init(&report->facts, sources->config);
+    aq_learning_facts_init(&report->facts, &parts->live.now.config);
     *ret_report = report;
     return 0;
 }
@@ -82,7 +84,7 @@ void aq_run_report_destroy(aq_run_report *report)
 
 static double wall_s(const aq_run_report *report)
 {
-    return aq_coordinator_wall_s(report->from.coordinator, aq_clock_monotonic_ns());
+    return aq_coordinator_wall_s(report->parts->coordinator, aq_clock_monotonic_ns());
 }
 
 /* A line that could not be written is lost; the run goes on. */
@@ -108,7 +110,7 @@ static void move_sampling(aq_run_report *report, const aq_trainer_sums *sums)
 {
     report_window *window = &report->window;
     aq_training_figures figures;
-    aq_training_figures_of(report->from.training, &figures);
+    aq_training_figures_of(report->parts->training, &figures);
     const aq_prefetch_counts *now = &figures.sampling;
     const double took_ms = aq_ns_to_s(now->answers_ns - window->sampling.answers_ns) * 1e3;
     window->answer_ms = mean_of(took_ms, now->answers - window->sampling.answers);
@@ -127,9 +129,9 @@ static void move_window(aq_run_report *report, int64_t now_ns)
         return;
     }
     aq_trainer_progress progress;
-    aq_training_look(report->from.training, &progress);
+    aq_training_look(report->parts->training, &progress);
     const aq_trainer_sums *sums = &progress.sums;
-    const uint64_t env_steps = aq_coordinator_env_steps(report->from.coordinator);
+    const uint64_t env_steps = aq_coordinator_env_steps(report->parts->coordinator);
     window->env_steps_per_s = (double)(env_steps - window->env_steps) / passed_s;
     window->learner_steps_per_s = (double)sums->steps / passed_s;
     move_metrics(report, &sums->metrics);
@@ -156,13 +158,13 @@ static void move_window(aq_run_report *report, int64_t now_ns)
 /* What is wrong, from the last window and what stands. */
 static void find(aq_run_report *report, int64_t now_ns)
 {
-    const aq_policy_totals totals = aq_policy_shelf_totals(report->from.shelf);
+    const aq_policy_totals totals = aq_policy_shelf_totals(report->parts->shelf);
     aq_learning_facts *facts = &report->facts;
-    aq_learning_facts_take(facts, report->from.algorithm_metrics, report->window.metrics);
-    facts->state = aq_coordinator_state(report->from.coordinator);
-    facts->env_steps = aq_coordinator_env_steps(report->from.coordinator);
-    facts->learner_steps = aq_training_step(report->from.training);
-    facts->wall_s = aq_coordinator_wall_s(report->from.coordinator, now_ns);
+    aq_learning_facts_take(facts, aq_agent_metrics(report->parts->agent), report->window.metrics);
+    facts->state = aq_coordinator_state(report->parts->coordinator);
+    facts->env_steps = aq_coordinator_env_steps(report->parts->coordinator);
+    facts->learner_steps = aq_training_step(report->parts->training);
+    facts->wall_s = aq_coordinator_wall_s(report->parts->coordinator, now_ns);
     facts->versions = totals.versions;
     facts->fallbacks = totals.fallbacks;
     aq_findings_of(facts, &report->findings);
@@ -171,10 +173,10 @@ static void find(aq_run_report *report, int64_t now_ns)
 static void fill_replay_use(const aq_run_report *report, Actorq__V1__ReplayUseStatus *use)
 {
     aq_training_figures figures;
-    aq_training_figures_of(report->from.training, &figures);
+    aq_training_figures_of(report->parts->training, &figures);
     const aq_prefetch_counts *now = &figures.sampling;
     aq_replay_said shards;
-    aq_learner_service_replay(report->from.service, &shards);
+    aq_learner_service_replay(report->parts->service, &shards);
     use->outdated = report->outdated + shards.stats.outdated;
     use->answers = now->answers;
     use->answer_ms_mean = report->window.answer_ms;
@@ -197,41 +199,42 @@ static void add_objects(aq_run_report *report, aq_metrics_sample *sample)
 {
     aq_replay_said sum;
     Actorq__V1__ReplayUseStatus use = ACTORQ__V1__REPLAY_USE_STATUS__INIT;
-    aq_learner_service_replay(report->from.service, &sum);
+    aq_learner_service_replay(report->parts->service, &sum);
     fill_replay_use(report, &use);
     sample->replay = sample->shards > 0 ? aq_reflect_to_json(&sum.stats.base) : NULL;
     sample->replay_use = aq_reflect_to_json(&use.base);
     sample->time = aq_run_report_time(report);
-    sample->energy = aq_energy_account_metrics(report->from.energy);
+    sample->energy = aq_energy_account_metrics(report->parts->energy);
 }
 
 static void write_progress(aq_run_report *report, int64_t now_ns)
 {
     const report_window *window = &report->window;
-    const aq_publication *newest = aq_policy_shelf_newest(report->from.shelf);
-    const aq_actors_summary summary = aq_learner_service_summary(report->from.service);
+    const aq_publication *newest = aq_policy_shelf_newest(report->parts->shelf);
+    const aq_actors_summary summary = aq_learner_service_summary(report->parts->service);
     aq_metrics_sample sample = {
-        .wall_s = aq_coordinator_wall_s(report->from.coordinator, now_ns),
+        .wall_s = aq_coordinator_wall_s(report->parts->coordinator, now_ns),
         .env_steps = window->env_steps,
         .learner_steps = window->learner_steps,
         .env_steps_per_s = window->env_steps_per_s,
         .learner_steps_per_s = window->learner_steps_per_s,
-        .metrics = report->from.algorithm_metrics,
+        .metrics = aq_agent_metrics(report->parts->agent),
         .metric_values = window->metrics,
         .staleness = window->staleness,
         .training_return = summary.return_mean,
         .policy_version = newest != NULL ? newest->snapshot->version : 0,
-        .policies = aq_policy_shelf_totals(report->from.shelf),
+        .policies = aq_policy_shelf_totals(report->parts->shelf),
         .quantization_cost = newest != NULL ? (double)newest->measured.cost : (double)NAN,
         .actors = summary.actors,
         .evaluators = summary.evaluators,
         .shards = summary.shards,
         .batch_wait_share = window->wait_share,
-        .best = aq_coordinator_best(report->from.coordinator),
+        .best = aq_coordinator_best(report->parts->coordinator),
     };
     aq_error error;
     add_objects(report, &sample);
-    say_unless_written(report, aq_metrics_progress(report->from.metrics, &sample, &error), &error);
+    say_unless_written(report, aq_metrics_progress(report->parts->metrics, &sample, &error),
+                       &error);
     json_decref(sample.replay);
     json_decref(sample.replay_use);
     json_decref(sample.time);
@@ -260,16 +263,16 @@ void aq_run_report_evaluated(aq_run_report *report, const aq_evaluation_result *
     }
     aq_error error;
     int rc =
-        aq_metrics_evaluation(report->from.metrics, now_s,
-                              aq_coordinator_env_steps(report->from.coordinator), result, &error);
+        aq_metrics_evaluation(report->parts->metrics, now_s,
+                              aq_coordinator_env_steps(report->parts->coordinator), result, &error);
     say_unless_written(report, rc, &error);
 }
 
 void aq_run_report_compared(aq_run_report *report, const aq_version_gap *gap)
 {
     aq_error error;
-    int rc = aq_metrics_gap(report->from.metrics, wall_s(report),
-                            aq_coordinator_env_steps(report->from.coordinator), gap, &error);
+    int rc = aq_metrics_gap(report->parts->metrics, wall_s(report),
+                            aq_coordinator_env_steps(report->parts->coordinator), gap, &error);
     say_unless_written(report, rc, &error);
 }
 
@@ -277,9 +280,10 @@ void aq_run_report_setting(aq_run_report *report, const char *key, const char *b
                            const char *after)
 {
     aq_error error;
-    int rc = aq_metrics_setting(
-        report->from.metrics, wall_s(report), aq_coordinator_env_steps(report->from.coordinator),
-        aq_training_step(report->from.training), key, before, after, &error);
+    int rc =
+        aq_metrics_setting(report->parts->metrics, wall_s(report),
+                           aq_coordinator_env_steps(report->parts->coordinator),
+                           aq_training_step(report->parts->training), key, before, after, &error);
     say_unless_written(report, rc, &error);
 }
 
@@ -289,26 +293,26 @@ void aq_run_report_ended(aq_run_report *report)
     const int64_t now_ns = aq_clock_monotonic_ns();
     move_window(report, now_ns);
     find(report, now_ns);
-    const aq_coordinator *coordinator = report->from.coordinator;
+    const aq_coordinator *coordinator = report->parts->coordinator;
     const aq_evaluation_result *best = aq_coordinator_best(coordinator);
     const aq_metrics_outcome outcome = {
         .state = aq_run_state_name(aq_coordinator_state(coordinator)),
         .wall_s = wall_s(report),
         .env_steps = aq_coordinator_env_steps(coordinator),
-        .learner_steps = aq_training_step(report->from.training),
-        .policies = aq_policy_shelf_totals(report->from.shelf),
-        .gap = *aq_learner_service_gap(report->from.service),
-        .energy = aq_energy_account_metrics(report->from.energy),
+        .learner_steps = aq_training_step(report->parts->training),
+        .policies = aq_policy_shelf_totals(report->parts->shelf),
+        .gap = *aq_learner_service_gap(report->parts->service),
+        .energy = aq_energy_account_metrics(report->parts->energy),
         .time = aq_run_report_time(report),
         .findings = report->findings,
-        .products = aq_products_format(report->from.config),
+        .products = aq_products_format(&report->parts->live.now.config),
         .best = best,
     };
     aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
            "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
            outcome.state, outcome.env_steps, outcome.learner_steps, outcome.wall_s,
            best != NULL ? best->return_mean : (double)NAN);
-    say_unless_written(report, aq_metrics_end(report->from.metrics, &outcome, &error), &error);
+    say_unless_written(report, aq_metrics_end(report->parts->metrics, &outcome, &error), &error);
     json_decref(outcome.energy);
     json_decref(outcome.time);
 }
@@ -317,7 +321,7 @@ void aq_run_report_ended(aq_run_report *report)
 
 static void fill_metrics(aq_run_report *report, Actorq__V1__LearnerStatus *status)
 {
-    const aq_metric_list *metrics = report->from.algorithm_metrics;
+    const aq_metric_list *metrics = aq_agent_metrics(report->parts->agent);
     for (size_t i = 0; i < metrics->count; i++) {
         const aq_metric *row = &metrics->rows[i];
         Actorq__V1__MetricStatus *shown = &report->shown[i];
@@ -350,7 +354,7 @@ static void fill_findings(aq_run_report *report, Actorq__V1__LearnerStatus *stat
 void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *status)
 {
     const report_window *window = &report->window;
-    status->learner_steps = aq_training_step(report->from.training);
+    status->learner_steps = aq_training_step(report->parts->training);
     status->batch_wait_share = window->wait_share;
     status->learner_steps_per_s = window->learner_steps_per_s;
     status->env_steps_per_s = window->env_steps_per_s;
@@ -360,14 +364,14 @@ void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *stat
     fill_replay_use(report, status->replay_use);
     status->trouble = report->metrics_trouble[0] != '\0'
                           ? report->metrics_trouble
-                          : aq_wire_text(aq_training_trouble(report->from.training));
-    status->energy = aq_energy_account_status(report->from.energy);
-    status->products = aq_wire_text(aq_products_format(report->from.config));
+                          : aq_wire_text(aq_training_trouble(report->parts->training));
+    status->energy = aq_energy_account_status(report->parts->energy);
+    status->products = aq_wire_text(aq_products_format(&report->parts->live.now.config));
 }
 
 json_t *aq_run_report_time(const aq_run_report *report)
 {
     aq_training_figures figures;
-    aq_training_figures_of(report->from.training, &figures);
-    return aq_role_times(report->from.service, &figures);
+    aq_training_figures_of(report->parts->training, &figures);
+    return aq_role_times(report->parts->service, &figures);
 }

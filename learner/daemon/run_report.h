@@ -6,27 +6,14 @@
 #ifndef AQ_LEARNER_DAEMON_RUN_REPORT_H
 #define AQ_LEARNER_DAEMON_RUN_REPORT_H
 
-#include "learner/daemon/energy_account.h"
-#include "learner/daemon/training.h"
-#include "learner/metrics/metrics.h"
-#include "learner/run/run_findings.h"
 #include "learner/service/learner_service.h"
 
+struct aq_learner_parts;
 typedef struct aq_run_report aq_run_report;
 
-/* Where it looks; all lent. */
-typedef struct aq_report_sources {
-    const aq_run_config *config;
-    aq_metrics *metrics;
-    const aq_metric_list *algorithm_metrics;
-    const aq_coordinator *coordinator;
-    const aq_policy_shelf *shelf;
-    const aq_learner_service *service;
-    aq_training *training;
-    aq_energy_account *energy;
-} aq_report_sources;
-
-int aq_run_report_create(const aq_report_sources *sources, aq_run_report **ret_report) AQ_MUST_USE;
+/* Of these parts, which are lent, once there is `training`. */
+int aq_run_report_create(const struct aq_learner_parts *parts,
+                         aq_run_report **ret_report) AQ_MUST_USE;
 void aq_run_report_destroy(aq_run_report *report); /* NULL is fine */
 
 /* Moves the window of the last second, and writes a line of progress. */

@@ -16,6 +16,7 @@
 #include "common/sys/log.h"
 #include "common/sys/mailbox.h"
 #include "learner/algorithms/agent_ranks.h"
+#include "learner/daemon/learner_parts.h"
 #include "learner/daemon/publish_log.h"
 #include "learner/daemon/shard_feed.h"
 #include "learner/publish/publication_plan.h"
@@ -23,7 +24,8 @@
 enum { REPORTS_MAX = 256, DIVERGED_STEPS = 100 };
 
 struct aq_training {
-    aq_training_config config;
+    aq_learner_parts *parts;
+    uint64_t first_step;
     aq_run_plan begun; /* task, schema and algorithm, which other threads read */
     aq_shard_places places;
     aq_shard_feed *feed;
@@ -83,7 +85,7 @@ static void on_group_done(void *user, aq_batch *group)
 static int stage_next_version(void *user, uint64_t *ret_version, aq_error *error)
 {
     aq_training *training = user;
-    return aq_publish_log_take_version(training->config.versions, ret_version, error);
+    return aq_publish_log_take_version(&training->parts->versions, ret_version, error);
 }
 
 static void tell_trouble(aq_training *training, const aq_error *error, bool settles)
@@ -109,7 +111,7 @@ static void stage_publish(void *user, aq_publication *publication)
     aq_training *training = user;
     const aq_buffer *frame = aq_publication_broadcast(publication);
     aq_draw_audit_published(training->audit, publication->snapshot);
-    int rc = aq_publisher_send(training->config.publisher, frame->data, frame->size);
+    int rc = aq_publisher_send(training->parts->ports.publisher, frame->data, frame->size);
     if (rc != 0) {
         aq_error error = {0};
         (void)aq_fail(&error, rc, "policy version %" PRIu64 " could not be sent: %s",
@@ -132,7 +134,7 @@ static void stage_checkpoint(void *user, const aq_named_arrays *arrays, uint64_t
 {
     aq_training *training = user;
     report made = {.kind = REPORT_CHECKPOINT};
-    aq_checkpointer_write(training->config.checkpointer, arrays, step, &made.checkpoint);
+    aq_checkpointer_write(training->parts->checkpointer, arrays, step, &made.checkpoint);
     report *posted = aq_alloc(1, sizeof(*posted));
     if (posted != NULL) {
         *posted = made;
@@ -144,8 +146,8 @@ static void stage_checkpoint(void *user, const aq_named_arrays *arrays, uint64_t
 
 static void follow_places(aq_training *training)
 {
-    if (aq_shard_places_take(training->config.coordinator, &training->places)) {
-        aq_ranks_tell_places(training->config.ranks, &training->places);
+    if (aq_shard_places_take(training->parts->coordinator, &training->places)) {
+        aq_ranks_tell_places(&training->parts->ranks, &training->places);
     }
 }
 
@@ -180,21 +182,21 @@ static void on_published(aq_training *training, aq_publication *publication)
            aq_publication_broadcast(publication)->size);
     training->newest_version = publication->snapshot->version;
     training->newest_changed = publication->changed;
-    aq_policy_shelf_put(training->config.shelf, publication);
+    aq_policy_shelf_put(training->parts->shelf, publication);
 }
 
 static void on_checkpointed(aq_training *training, const aq_checkpoint_outcome *outcome)
 {
-    aq_best_policy *best = training->config.best;
+    aq_best_policy *best = &training->parts->best;
     const bool has_failed = outcome->path[0] == '\0';
     (void)snprintf(training->checkpoint_trouble, sizeof(training->checkpoint_trouble), "%s",
                    has_failed ? outcome->error.text : "");
-    aq_checkpointer_settle(training->config.checkpointer, outcome);
+    aq_checkpointer_settle(training->parts->checkpointer, outcome);
     if (outcome->wrote_policy && best->snapshot != NULL &&
         best->snapshot->version == outcome->policy_version) {
         best->is_unwritten = false;
     }
-    aq_learner_service_checkpointed(training->config.service, has_failed ? NULL : outcome->path,
+    aq_learner_service_checkpointed(training->parts->service, has_failed ? NULL : outcome->path,
                                     outcome->step, outcome->error.text);
 }
 
@@ -235,17 +237,17 @@ static void end_if_diverged(aq_training *training)
                "nothing is finite any more; the run ends with its last good parameters",
                "failed_in_row=%" PRIu64 " unusable_in_row=%" PRIu64 " step=%" PRIu64, failed,
                unusable, aq_training_step(training));
-        aq_coordinator_diverge(training->config.coordinator);
+        aq_coordinator_diverge(training->parts->coordinator);
     }
 }
 
 static void configure_trainer(aq_training *training)
 {
-    const aq_run_config *config = &training->config.live->now.config;
+    const aq_run_config *config = &training->parts->live.now.config;
     const double share = aq_explore_share(config, aq_training_step(training));
     const aq_trainer_settings trainer = {
         .config = *config,
-        .env_steps = aq_coordinator_env_steps(training->config.coordinator),
+        .env_steps = aq_coordinator_env_steps(training->parts->coordinator),
         .exploration_entropy =
             aq_explore_entropy(config, share, &training->begun.settings.schema.action),
         .epsilon = aq_explore_mean_rate(config),
@@ -256,10 +258,10 @@ static void configure_trainer(aq_training *training)
 void aq_training_tick(aq_training *training, int64_t now_ns)
 {
     feed(training, now_ns);
-    if (aq_checkpointer_is_due(training->config.checkpointer, now_ns, aq_training_step(training))) {
+    if (aq_checkpointer_is_due(training->parts->checkpointer, now_ns, aq_training_step(training))) {
         aq_training_checkpoint(training);
     }
-    const aq_run_config *config = &training->config.live->now.config;
+    const aq_run_config *config = &training->parts->live.now.config;
     if (config->actor.explore_end < 1 || config->learner.learning_rate_end < 1 ||
         config->learner.importance_end > 0) {
         configure_trainer(training);
@@ -280,16 +282,16 @@ void aq_training_tell_mass(aq_training *training, uint64_t shard_incarnation, do
 
 void aq_training_configure(aq_training *training)
 {
-    const aq_run_config *config = &training->config.live->now.config;
+    const aq_run_config *config = &training->parts->live.now.config;
     configure_trainer(training);
     aq_quantizer_stage_configure(training->stage, (uint32_t)config->quantizer.full_period,
                                  config->quantizer.error_budget);
-    aq_checkpointer_hurry(training->config.checkpointer, aq_clock_monotonic_ns());
+    aq_checkpointer_hurry(training->parts->checkpointer, aq_clock_monotonic_ns());
 }
 
 void aq_training_checkpoint(aq_training *training)
 {
-    aq_checkpointer_begin(training->config.checkpointer);
+    aq_checkpointer_begin(training->parts->checkpointer);
     aq_trainer_request_checkpoint(training->trainer);
 }
 
@@ -298,14 +300,14 @@ void aq_training_checkpoint(aq_training *training)
 static int create_stage(aq_training *training, const aq_publication_config *publication)
 {
     aq_named_arrays arrays;
-    aq_agent_whole(training->config.agent, &arrays);
+    aq_agent_whole(training->parts->agent, &arrays);
     const aq_stage_config stage = {
         .publication = *publication,
-        .meta = {.run_id = training->config.folder->run_id,
+        .meta = {.run_id = training->parts->folder.run_id,
                  .task = training->begun.settings.task,
                  .schema = &training->begun.settings.schema,
                  .head = training->begun.head},
-        .spec = aq_agent_spec(training->config.agent),
+        .spec = aq_agent_spec(training->parts->agent),
         .arrays = &arrays,
     };
     const aq_stage_owner owner = {
@@ -324,18 +326,18 @@ static int create_trainer(aq_training *training)
     const aq_run_config *config = &training->begun.config;
     const aq_trainer_config trainer = {
         .core = {.publish_period = config->quantizer.publish_period,
-                 .first_step = training->config.first_step,
+                 .first_step = training->first_step,
                  .error_rows = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32
                                    ? (uint32_t)config->quantizer.error_rows
                                    : 0,
                  .versions_max = aq_pacing_lag(config),
                  .gradients =
                      aq_gradient_rules_of(config, training->begun.settings.gradient_values),
-                 .exchange = training->config.ranks->exchange,
+                 .exchange = training->parts->ranks.exchange,
                  .audit = training->audit},
-        .agent = training->config.agent,
+        .agent = training->parts->agent,
         .stage = training->stage,
-        .meeting = training->config.ranks->meeting,
+        .meeting = training->parts->ranks.meeting,
         .groups_max = config->learner.prefetch * 2,
         .is_paced = training->begun.settings.versions_max > 0,
         .group_done = on_group_done,
@@ -346,16 +348,16 @@ static int create_trainer(aq_training *training)
 
 static int create_parts(aq_training *training, const aq_publication_config *publication)
 {
-    uv_loop_t *loop = training->config.loop;
+    uv_loop_t *loop = training->parts->loop;
     const aq_run_plan *plan = &training->begun;
     const size_t group_count = plan->config.learner.prefetch * 2;
     const aq_feed_config feed = {
         .loop = loop,
-        .run_id = training->config.folder->run_id,
+        .run_id = training->parts->folder.run_id,
         .plan = plan,
-        .security = training->config.security,
+        .security = training->parts->security.security,
         .places = &training->places,
-        .coordinator = training->config.coordinator,
+        .coordinator = training->parts->coordinator,
         .ready = on_ready,
         .user = training,
     };
@@ -380,12 +382,12 @@ static int create_parts(aq_training *training, const aq_publication_config *publ
     return rc;
 }
 
-int aq_training_create(const aq_training_config *config, aq_training **ret_training,
+int aq_training_create(aq_learner_parts *parts, uint64_t first_step, aq_training **ret_training,
                        aq_error *error)
 {
-    const aq_run_plan *plan = &config->live->now;
+    const aq_run_plan *plan = &parts->live.now;
     aq_publication_config publication;
-    int rc = aq_publication_plan(&plan->config, aq_agent_spec(config->agent), aq_cpu_flags(),
+    int rc = aq_publication_plan(&plan->config, aq_learner_network(parts), aq_cpu_flags(),
                                  &publication, error);
     if (rc != 0) {
         return rc;
@@ -395,7 +397,8 @@ int aq_training_create(const aq_training_config *config, aq_training **ret_train
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     *ret_training = training; /* also half made: the loop has handles of it by then */
-    training->config = *config;
+    training->parts = parts;
+    training->first_step = first_step;
     training->begun = *plan;
     training->newest_changed = NAN;
     rc = create_parts(training, &publication);
@@ -416,7 +419,7 @@ int aq_training_start(aq_training *training, aq_error *error)
 void aq_training_stop(aq_training *training)
 {
     training->is_over = true;
-    aq_ranks_hurry(training->config.ranks);
+    aq_ranks_hurry(&training->parts->ranks);
     if (training->trainer != NULL) {
         aq_trainer_stop(training->trainer);
     }
@@ -431,8 +434,8 @@ void aq_training_checkpoint_last(aq_training *training)
     const aq_named_arrays *place = aq_quantizer_stage_checkpoint_place(training->stage);
     AQ_ASSERT(place != NULL); /* nothing is under way */
     const bool in_order = aq_training_state(training, &ignored) == AQ_TRAINER_ENDED;
-    if (aq_ranks_keep(training->config.ranks, training->config.agent, in_order, place) == 0) {
-        aq_checkpointer_gather(training->config.checkpointer);
+    if (aq_ranks_keep(&training->parts->ranks, training->parts->agent, in_order, place) == 0) {
+        aq_checkpointer_gather(training->parts->checkpointer);
         stage_checkpoint(training, place, aq_training_step(training));
     }
 }
@@ -487,7 +490,7 @@ void aq_training_figures_of(const aq_training *training, aq_training_figures *re
 {
     *ret_figures =
         (aq_training_figures){.times = aq_trainer_spent(training->trainer),
-                              .ranks = training->config.ranks,
+                              .ranks = &training->parts->ranks,
                               .quantizing_ns = aq_quantizer_stage_busy_ns(training->stage),
                               .sampling = aq_shard_feed_counts(training->feed)};
 }

@@ -11,36 +11,17 @@
 #ifndef AQ_LEARNER_DAEMON_TRAINING_H
 #define AQ_LEARNER_DAEMON_TRAINING_H
 
-#include <uv.h>
-
-#include "common/net/sockets/pubsub.h"
-#include "learner/daemon/checkpointer.h"
 #include "learner/daemon/ranks.h"
 #include "learner/sampling/prefetch.h"
 #include "learner/train/trainer.h"
 
+struct aq_learner_parts;
 typedef struct aq_training aq_training;
 
-/* All lent. */
-typedef struct aq_training_config {
-    uv_loop_t *loop;
-    const aq_live_plan *live;
-    const aq_run_folder *folder;
-    const struct aq_security *security;
-    aq_agent *agent;
-    aq_coordinator *coordinator;
-    aq_policy_shelf *shelf;
-    aq_publisher *publisher;
-    aq_version_numbers *versions; /* the stage thread's from now on */
-    aq_checkpointer *checkpointer;
-    aq_best_policy *best;
-    aq_learner_service *service; /* whose callers wait for checkpoints */
-    aq_ranks *ranks;             /* this process is the first of */
-    uint64_t first_step;         /* gradient steps of earlier processes */
-} aq_training_config;
-
-int aq_training_create(const aq_training_config *config, aq_training **ret_training,
-                       aq_error *error) AQ_MUST_USE;
+/* Of these parts, which are lent, once there is `checkpointer`; `first_step`: gradient steps of
+ * earlier processes. */
+int aq_training_create(struct aq_learner_parts *parts, uint64_t first_step,
+                       aq_training **ret_training, aq_error *error) AQ_MUST_USE;
 int aq_training_start(aq_training *training, aq_error *error) AQ_MUST_USE;
 
 /* Shards are followed, batches asked for, step sizes and limits looked at: every few ms. */
