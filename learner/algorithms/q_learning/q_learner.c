@@ -34,9 +34,6 @@ typedef struct q_learner {
     uint32_t obs_bytes; /* of one row */
     uint32_t rows_max;
     float huber_delta;
-    uint64_t target_period; /* steps */
-    float tau;              /* 0: copies */
-    aq_params target;
     bool has_adopted; /* parameters of another, at adam.step */
     aq_atoms atoms;   /* of distributions only */
     float *input;     /* (2 rows, inputs): obs, then next_obs */
@@ -64,7 +61,6 @@ void aq_q_learner_destroy(aq_algorithm *algorithm)
     }
     q_learner *self = q_learner_of(algorithm);
     aq_value_learner_fini(&self->base);
-    aq_params_fini(&self->target);
     aq_free(self->input);
     aq_free(self->target_q);
     aq_free(self->d_q);
@@ -81,8 +77,6 @@ static void take_settings(q_learner *self, const aq_algorithm_setup *setup)
     self->rows_max = (uint32_t)config->learner.batch_size;
     self->is_double = config->learner.double_q;
     self->huber_delta = (float)config->learner.huber_delta;
-    self->target_period = config->learner.target_period;
-    self->tau = (float)config->learner.tau;
     self->seed = setup->seed;
 }
 
@@ -94,8 +88,7 @@ static int make_room(q_learner *self, aq_error *error)
     self->target_q = aq_alloc(rows, row_bytes);
     self->d_q = aq_alloc(rows, row_bytes);
     self->room = aq_alloc(aq_q_loss_room(base->actions, base->width), sizeof(float));
-    return aq_params_init(&base->split.slice, &self->target) == 0 && self->input != NULL &&
-                   self->target_q != NULL && self->d_q != NULL && self->room != NULL
+    return self->input != NULL && self->target_q != NULL && self->d_q != NULL && self->room != NULL
                ? 0
                : aq_fail(error, AQ_E_NOMEM, "no memory for the batches of a network");
 }
@@ -114,7 +107,8 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
     int rc = aq_value_learner_init(&self->base, class, setup,
                                    &(aq_value_passes){.forward_rows = 2 * self->rows_max,
                                                       .backward_rows = self->rows_max,
-                                                      .stream = INIT_STREAM},
+                                                      .stream = INIT_STREAM,
+                                                      .has_target = true},
                                    error);
     if (rc == 0) {
         rc = make_room(self, error);
@@ -127,7 +121,6 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
         aq_atoms_init(&self->atoms, self->base.width, (float)config->learner.value_min,
                       (float)config->learner.value_max);
     }
-    aq_params_copy(&self->target, &self->base.online);
     *ret_algorithm = &self->base.head;
     return 0;
 }
@@ -170,7 +163,7 @@ static int find_gradient(q_learner *self, const aq_batch *batch, aq_q_loss *ret_
     load_obs(self, batch->next_obs, rows, next_obs);
     aq_net_train_quantize(self->base.train, aq_value_learner_is_quantized(&self->base));
     aq_net_train_draw(self->base.train, self->seed, NOISE_OF_TARGET, self->base.optimizer.step);
-    const float *q = aq_net_forward(self->base.train, &self->target, next_obs, rows);
+    const float *q = aq_net_forward(self->base.train, &self->base.target, next_obs, rows);
     memcpy(self->target_q, q, (size_t)rows * self->base.outputs * sizeof(*q));
     aq_net_train_draw(self->base.train, self->seed, NOISE_OF_ONLINE, self->base.optimizer.step);
     q = aq_net_forward(self->base.train, &self->base.online, obs,
@@ -178,18 +171,6 @@ static int find_gradient(q_learner *self, const aq_batch *batch, aq_q_loss *ret_
     int rc = find_loss(self, batch, q, ret_loss);
     if (rc == 0) {
         aq_net_backward(self->base.train, self->d_q, rows, &self->base.gradient);
-    }
-    return rc;
-}
-
-/* A step along the gradient, and the target network's behind it. */
-static int step_along(q_learner *self, bool is_good, double *ret_norm, double *ret_clipped)
-{
-    const aq_value_learner *base = &self->base;
-    int rc = aq_value_learner_step(&self->base, is_good, ret_norm, ret_clipped);
-    if (rc == 0 && aq_gradient_exchange_kept(base->exchange) == NULL) {
-        aq_target_follow(&self->target, &base->online, self->tau, self->target_period,
-                         base->optimizer.step);
     }
     return rc;
 }
@@ -205,7 +186,7 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
     AQ_ASSERT(batch->obs_bytes == self->obs_bytes);
     AQ_ASSERT(batch->action_bytes == sizeof(int32_t));
     int rc = find_gradient(self, batch, &loss);
-    rc = step_along(self, rc == 0 && isfinite(loss.loss), &norm, &clipped);
+    rc = aq_value_learner_step(&self->base, rc == 0 && isfinite(loss.loss), &norm, &clipped);
     if (rc != 0) {
         return rc;
     }
@@ -226,17 +207,18 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update
 static void adopt(aq_algorithm *algorithm, const float *parameters, uint64_t step)
 {
     q_learner *self = q_learner_of(algorithm);
-    const uint64_t before = self->base.optimizer.step;
+    aq_value_learner *base = &self->base;
+    const uint64_t before = base->optimizer.step;
     const bool goes_on = self->has_adopted && step >= before;
-    const double left = pow(1.0 - (double)self->tau, (double)(step - before));
-    memcpy(self->base.online.block, parameters, self->base.online.count * sizeof(*parameters));
-    self->base.optimizer.step = step;
+    const double left = pow(1.0 - (double)base->tau, (double)(step - before));
+    memcpy(base->online.block, parameters, base->online.count * sizeof(*parameters));
+    base->optimizer.step = step;
     self->has_adopted = true;
-    if (goes_on && self->tau > 0.0f) {
-        aq_passes_best()->approach(self->target.block, self->base.online.block, (float)(1.0 - left),
-                                   self->base.online.count);
-    } else if (!goes_on || step / self->target_period != before / self->target_period) {
-        aq_params_copy(&self->target, &self->base.online);
+    if (goes_on && base->tau > 0.0f) {
+        aq_passes_best()->approach(base->target.block, base->online.block, (float)(1.0 - left),
+                                   base->online.count);
+    } else if (!goes_on || step / base->target_period != before / base->target_period) {
+        aq_params_copy(&base->target, &base->online);
     }
 }
 
@@ -245,18 +227,9 @@ static int follow(aq_algorithm *algorithm, const float *gradient, aq_update_repo
     q_learner *self = q_learner_of(algorithm);
     double norm, clipped;
     memcpy(self->base.gradient.block, gradient, self->base.gradient.count * sizeof(*gradient));
-    int rc = step_along(self, true, &norm, &clipped);
+    int rc = aq_value_learner_step(&self->base, true, &norm, &clipped);
     ret_report->steps = rc == 0;
     return rc;
 }
 
 const aq_algorithm_by_gradients aq_q_learner_by_gradients = {.adopt = adopt, .follow = follow};
-
-/* ---- what others see ------------------------------------------------------------------------ */
-
-void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
-{
-    q_learner *self = q_learner_of(algorithm);
-    aq_value_learner_arrays(algorithm, arrays);
-    aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, self->target.count, self->target.block);
-}

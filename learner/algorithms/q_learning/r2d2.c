@@ -41,9 +41,6 @@ typedef struct r2d2 {
     uint32_t sequence_steps, rows_max, burn_in;
     aq_sequence_rule rule;
     bool is_double;
-    uint64_t target_period;
-    float tau; /* 0: copies */
-    aq_params target;
     aq_sequence_places places;
     span *spans; /* of the update, span_count of them */
     uint32_t span_count, steps, rows;
@@ -64,7 +61,6 @@ static void destroy(aq_algorithm *algorithm)
         return;
     }
     aq_value_learner_fini(&self->base);
-    aq_params_fini(&self->target);
     aq_sequence_places_fini(&self->places);
     void *const room[] = {self->spans,  self->burning,  self->row, self->input, self->begin,
                           self->burned, self->target_q, self->d_q, self->worth};
@@ -98,8 +94,6 @@ static void take_settings(r2d2 *self, const aq_algorithm_setup *setup)
                                     .is_rescaled = config->learner.rescale_values,
                                     .huber_delta = (float)config->learner.huber_delta};
     self->is_double = config->learner.double_q;
-    self->target_period = config->learner.target_period;
-    self->tau = (float)config->learner.tau;
 }
 
 static uint32_t rows_of_all(const r2d2 *self)
@@ -110,8 +104,7 @@ static uint32_t rows_of_all(const r2d2 *self)
 static int make_room(r2d2 *self, aq_error *error)
 {
     const size_t rows = rows_of_all(self), states = self->state > 0 ? self->state : 1;
-    int rc = aq_params_init(&self->base.split.slice, &self->target);
-    rc = rc == 0 ? aq_sequence_places_init(&self->places, self->sequence_steps + 1) : rc;
+    int rc = aq_sequence_places_init(&self->places, self->sequence_steps + 1);
     self->spans = aq_alloc(self->rows_max, sizeof(*self->spans));
     self->burning = aq_alloc((size_t)self->burn_in + 1, sizeof(*self->burning));
     self->row = aq_alloc((size_t)self->sequence_steps + 1, sizeof(*self->row));
@@ -139,7 +132,8 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
     int rc = aq_value_learner_init(&self->base, class, setup,
                                    &(aq_value_passes){.forward_rows = rows_of_all(self),
                                                       .backward_rows = rows_of_all(self),
-                                                      .stream = INIT_STREAM},
+                                                      .stream = INIT_STREAM,
+                                                      .has_target = true},
                                    error);
     rc = rc == 0 ? check(setup, error) : rc;
     if (rc == 0) {
@@ -150,7 +144,6 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
         destroy(&self->base.head);
         return rc;
     }
-    aq_params_copy(&self->target, &self->base.online);
     *ret_algorithm = &self->base.head;
     return 0;
 }
@@ -298,7 +291,7 @@ static int find_gradient(r2d2 *self, const aq_batch *batch, double share, aq_val
         memset(self->base.gradient.block, 0, self->base.gradient.count * sizeof(float));
         return 0;
     }
-    const float *q = unroll(self, batch, &self->target, &sequences);
+    const float *q = unroll(self, batch, &self->base.target, &sequences);
     memcpy(self->target_q, q, (size_t)self->rows * self->rule.actions * sizeof(*q));
     q = unroll(self, batch, &self->base.online, &sequences);
     int rc = find_loss(self, batch, q, share, figures, ret_loss);
@@ -330,8 +323,6 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
     if (rc != 0) {
         return rc;
     }
-    aq_target_follow(&self->target, &self->base.online, self->tau, self->target_period,
-                     self->base.optimizer.step);
     ret_report->steps = 1;
     ret_report->metrics[AQ_VALUE_GRADIENT_NORM] = norm;
     ret_report->metrics[AQ_VALUE_GRADIENT_CLIPPED] = clipped;
@@ -340,15 +331,6 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
         aq_value_figures_tell(&figures, ret_report->metrics);
     }
     return 0;
-}
-
-/* ---- what others see ------------------------------------------------------------------------ */
-
-static void add_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
-{
-    r2d2 *self = (r2d2 *)algorithm;
-    aq_value_learner_arrays(algorithm, arrays);
-    aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, self->target.count, self->target.block);
 }
 
 const aq_algorithm_class aq_r2d2_class = {
@@ -361,5 +343,5 @@ const aq_algorithm_class aq_r2d2_class = {
     .create = create,
     .destroy = destroy,
     .train = train,
-    .arrays = add_arrays,
+    .arrays = aq_value_learner_arrays,
 };

@@ -85,6 +85,7 @@ static int make_network(aq_value_learner *learner, const aq_algorithm_setup *set
     if (make_parameters(learner) != 0 || make_optimizer(learner, config) != 0 ||
         aq_params_init(spec, &learner->gradient) != 0 ||
         (learner->quant.bits != 0 && aq_params_init(spec, &learner->acting) != 0) ||
+        (passes->has_target && aq_params_init(spec, &learner->target) != 0) ||
         aq_gradient_exchange_reserve(learner->exchange, count) != 0 ||
         aq_gradient_exchange_watch(learner->exchange, 0, count, passes->backward_rows) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters", count);
@@ -95,6 +96,9 @@ static int make_network(aq_value_learner *learner, const aq_algorithm_setup *set
     }
     aq_noisy_layers_reset(spec, config->learner.noisy_deviation, &learner->online);
     find_means(learner);
+    if (passes->has_target) {
+        aq_params_copy(&learner->target, &learner->online);
+    }
     int rc = aq_net_train_create(&(aq_net_train_config){.spec = spec,
                                                         .split = &learner->split,
                                                         .rows_max = passes->forward_rows,
@@ -115,6 +119,8 @@ int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *c
     learner->kind = class->kind;
     learner->obs_dtype = setup->schema->obs.dtype;
     learner->gradient_clip = setup->config->learner.gradient_clip;
+    learner->target_period = setup->config->learner.target_period;
+    learner->tau = (float)setup->config->learner.tau;
     learner->quant_delay = setup->config->learner.qat_delay;
     learner->exchange = setup->exchange;
     learner->model = setup->model;
@@ -126,6 +132,7 @@ void aq_value_learner_fini(aq_value_learner *learner)
 {
     aq_net_train_destroy(learner->train);
     aq_params_fini(&learner->acting);
+    aq_params_fini(&learner->target);
     aq_params_fini(&learner->gradient);
     aq_free(learner->moments);
     aq_free(learner->block);
@@ -170,6 +177,10 @@ int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_n
         aq_optimizer_step(&learner->optimizer, learner->online.block, gradient->block,
                           gradient->count, (float)scale);
         find_means(learner);
+        if (learner->target.count > 0) {
+            aq_target_follow(&learner->target, &learner->online, learner->tau,
+                             learner->target_period, learner->optimizer.step);
+        }
     }
     *ret_norm = norm;
     *ret_clipped = norm * scale;
@@ -221,6 +232,9 @@ void aq_value_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
     aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, learner->optimizer.m);
     aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, learner->optimizer.v);
     aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &learner->optimizer.step);
+    if (learner->target.count > 0) {
+        aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, count, learner->target.block);
+    }
 }
 
 aq_slices aq_value_learner_slices(const aq_algorithm *algorithm, const char *array)

@@ -1,7 +1,8 @@
 /*
  * Value learner: what all have in common that learn the values of actions by a network: that
- * network and how it acts, its gradient, of all ranks, and its optimizer. Such an algorithm's
- * object begins with one, so that the members of its class that are here find it.
+ * network and how it acts, its gradient, of all ranks, its optimizer, and the target network of
+ * those that have one. Such an algorithm's object begins with one, so that the members of its class
+ * that are here find it.
  *
  * Of distributions, what is trained are the logits: the layer that makes values of them has no
  * parameters, and is part of the policy alone. Of quantiles, the policy is the network of their
@@ -42,8 +43,11 @@ typedef struct aq_value_learner {
     float *block;         /* of quantiles their means' network; then what is learned */
     aq_params means;      /* of quantiles only */
     aq_params online, gradient;
-    aq_params acting; /* the learned network as it acts, once training is quantized */
-    void *moments;    /* the optimizer's */
+    aq_params target;       /* follows what is learned; of zeroes: none */
+    uint64_t target_period; /* steps */
+    float tau;              /* 0: copies */
+    aq_params acting;       /* the learned network as it acts, once training is quantized */
+    void *moments;          /* the optimizer's */
     aq_optimizer optimizer;
     aq_net_train *train;
     aq_gradient_exchange *exchange; /* NULL: none */
@@ -55,6 +59,7 @@ typedef struct aq_value_learner {
 typedef struct aq_value_passes {
     uint32_t forward_rows, backward_rows;
     uint64_t stream;
+    bool has_target;
 } aq_value_passes;
 
 /* AQ_E_UNSUPPORTED and AQ_E_INVALID, in words; AQ_E_NOMEM. `fini` is due then, too. */
@@ -66,8 +71,9 @@ void aq_value_learner_fini(aq_value_learner *learner); /* zeroes are fine */
 /* Whether the step that comes next is of the quantized network; the same after a resume. */
 bool aq_value_learner_is_quantized(const aq_value_learner *learner);
 
-/* A step along the gradient, of all ranks and clipped; none where gradients are kept. How long it
- * was before, and then. AQ_E_CORRUPT, on all ranks, when that of one is not good. */
+/* A step along the gradient, of all ranks and clipped, and the target's behind it; none where
+ * gradients are kept. How long the gradient was before, and then. AQ_E_CORRUPT, on all ranks, when
+ * that of one is not good. */
 int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_norm,
                           double *ret_clipped) AQ_MUST_USE;
 
