@@ -109,21 +109,15 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     if (session->config.is_sealed) {
         aq_actor_core_seal(session->core);
     }
-    const aq_policy_source source = {
-        .url = view->policy_url,
-        .rpc_timeout_ms = (uint32_t)view->settings.config.net.rpc_timeout_ms,
-        .retry_ms = (uint32_t)view->settings.config.net.reconnect_max_ms,
-        .is_awaited = view->settings.versions_max > 0,
-        .feed =
-            {
-                .run_id = view->run_id,
-                .network_hash = view->settings.network_hash,
-                .task = *aq_actor_core_task(session->core),
-                .rows_max = aq_actor_core_lanes(session->core),
-                .cpu_flags = session->config.cpu_flags,
-            },
+    const aq_policy_feed_config feed = {
+        .run_id = view->run_id,
+        .network_hash = view->settings.network_hash,
+        .task = *aq_actor_core_task(session->core),
+        .rows_max = aq_actor_core_lanes(session->core),
+        .cpu_flags = session->config.cpu_flags,
     };
-    rc = aq_policy_session_start(session->policy, &source, error);
+    rc = aq_policy_session_start(session->policy, view, &feed, view->settings.versions_max > 0,
+                                 error);
     if (rc != 0) {
         return rc;
     }

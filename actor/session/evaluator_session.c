@@ -90,32 +90,18 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     if (rc != 0) {
         return rc;
     }
-    const aq_twin_source twins = {
+    const aq_policy_feed_config feed = {
         .run_id = view->run_id,
         .network_hash = settings->network_hash,
         .task = task,
         .rows_max = aq_evaluator_core_lanes(session->core),
         .cpu_flags = session->config.cpu_flags,
-        .rpc_timeout_ms = (uint32_t)settings->config.net.rpc_timeout_ms,
     };
-    aq_twin_session_start(session->twins, &twins);
+    aq_twin_session_start(session->twins, view, &feed);
     aq_evaluation_pace_init(&session->pace, settings->config.evaluator.share, session->now_ns);
     session->settings = *settings;
     session->settings_generation = view->settings_generation;
-    const aq_policy_source source = {
-        .url = view->policy_url,
-        .rpc_timeout_ms = (uint32_t)settings->config.net.rpc_timeout_ms,
-        .retry_ms = (uint32_t)settings->config.net.reconnect_max_ms,
-        .feed =
-            {
-                .run_id = view->run_id,
-                .network_hash = settings->network_hash,
-                .task = task,
-                .rows_max = aq_evaluator_core_lanes(session->core),
-                .cpu_flags = session->config.cpu_flags,
-            },
-    };
-    rc = aq_policy_session_start(session->policy, &source, error);
+    rc = aq_policy_session_start(session->policy, view, &feed, /* is_awaited: */ false, error);
     aq_env_task_fini(&task);
     if (rc != 0) {
         return rc;

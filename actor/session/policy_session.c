@@ -88,27 +88,28 @@ void aq_policy_session_destroy(aq_policy_session *session)
     aq_free(session);
 }
 
-int aq_policy_session_start(aq_policy_session *session, const aq_policy_source *source,
-                            aq_error *error)
+int aq_policy_session_start(aq_policy_session *session, const aq_member_view *view,
+                            const aq_policy_feed_config *config, bool is_awaited, aq_error *error)
 {
+    const aq_run_config *run = &view->settings.config;
     aq_policy_feed *feed;
-    int rc = aq_policy_feed_create(&source->feed, &feed);
+    int rc = aq_policy_feed_create(config, &feed);
     if (rc != 0) {
         return aq_fail(error, rc, "no memory for policies");
     }
-    rc = aq_text_set(session->url, sizeof(session->url), source->url);
+    rc = aq_text_set(session->url, sizeof(session->url), view->policy_url);
     AQ_ASSERT(rc == 0); /* urls are checked when they come in */
     stop_listening(session);
     aq_policy_feed_destroy(session->feed);
     session->feed = feed;
-    session->run_id = source->feed.run_id;
-    session->stub.timeout_ms = source->rpc_timeout_ms;
-    session->retry_ns = source->retry_ms * AQ_NS_PER_MS;
+    session->run_id = view->run_id;
+    session->stub.timeout_ms = (uint32_t)run->net.rpc_timeout_ms;
+    session->retry_ns = (uint32_t)run->net.reconnect_max_ms * AQ_NS_PER_MS;
     session->listen_at_ns = INT64_MIN;
     session->urgent = false;
     session->behind_since_ns = INT64_MAX;
     session->patience_ns = 0; /* what was out before is not broadcast again */
-    session->patience_ns_min = source->is_awaited ? AWAITED_NS : BEHIND_NS;
+    session->patience_ns_min = is_awaited ? AWAITED_NS : BEHIND_NS;
     session->late_since_ns = INT64_MAX;
     session->passed = false;
     session->fetch_from_ns = INT64_MIN;

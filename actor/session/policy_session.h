@@ -14,6 +14,7 @@
 
 #include "actor/core/policy_feed.h"
 #include "common/base/error.h"
+#include "common/member/member.h"
 #include "common/net/rpc/rpc.h"
 
 /* Who hears the broadcast. */
@@ -38,16 +39,10 @@ int aq_policy_session_create(aq_rpc_channel *learner, const aq_policy_listener *
  * is fine. */
 void aq_policy_session_destroy(aq_policy_session *session);
 
-typedef struct aq_policy_source {
-    const char *url; /* of the broadcast */
-    uint32_t rpc_timeout_ms;
-    uint32_t retry_ms; /* before listening is tried again after a failure */
-    bool is_awaited;   /* nothing is done without the newest version: it is fetched sooner */
-    aq_policy_feed_config feed;
-} aq_policy_source;
-
-/* A run begins: all engines of the one before have been given back. AQ_E_NOMEM. */
-int aq_policy_session_start(aq_policy_session *session, const aq_policy_source *source,
+/* A run begins: all engines of the one before have been given back. Of a policy that is awaited
+ * nothing is done without the newest version: it is fetched sooner. AQ_E_NOMEM. */
+int aq_policy_session_start(aq_policy_session *session, const aq_member_view *view,
+                            const aq_policy_feed_config *config, bool is_awaited,
                             aq_error *error) AQ_MUST_USE;
 
 /* The same run, joined again: the broadcast may have moved. */

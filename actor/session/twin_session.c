@@ -13,7 +13,7 @@
 
 struct aq_twin_session {
     aq_rpc_stub stub;
-    aq_twin_source source;
+    aq_policy_feed_config config; /* of the run; the task is its own */
     bool has_task;
     bool is_calling;
     bool is_stale;    /* the call under way is for another run */
@@ -37,7 +37,7 @@ static void forget(aq_twin_session *session)
     aq_engine_destroy(session->engine);
     session->engine = NULL;
     if (session->has_task) {
-        aq_env_task_fini(&session->source.task);
+        aq_env_task_fini(&session->config.task);
         session->has_task = false;
     }
 }
@@ -51,33 +51,34 @@ void aq_twin_session_destroy(aq_twin_session *session)
     aq_free(session);
 }
 
-void aq_twin_session_start(aq_twin_session *session, const aq_twin_source *source)
+void aq_twin_session_start(aq_twin_session *session, const aq_member_view *view,
+                           const aq_policy_feed_config *config)
 {
     forget(session);
-    session->source = *source;
-    session->source.task = aq_env_task_copy(&source->task);
+    session->config = *config;
+    session->config.task = aq_env_task_copy(&config->task);
     session->has_task = true;
-    session->stub.timeout_ms = source->rpc_timeout_ms;
+    session->stub.timeout_ms = (uint32_t)view->settings.config.net.rpc_timeout_ms;
     session->is_stale = session->is_calling;
 }
 
 static int make_engine(aq_twin_session *session, const ProtobufCBinaryData *frame, aq_error *error)
 {
-    const aq_twin_source *source = &session->source;
+    const aq_policy_feed_config *config = &session->config;
     aq_snapshot *snapshot;
     int rc =
-        aq_wire_policy_unpack_of(frame->data, frame->len, source->network_hash, &snapshot, error);
+        aq_wire_policy_unpack_of(frame->data, frame->len, config->network_hash, &snapshot, error);
     if (rc != 0) {
         return rc;
     }
-    if (snapshot->run_id != source->run_id || snapshot->version != session->version) {
+    if (snapshot->run_id != config->run_id || snapshot->version != session->version) {
         rc = aq_fail(error, AQ_E_INVALID, "version %" PRIu64 " of run %016" PRIx64 " was sent",
                      snapshot->version, snapshot->run_id);
     } else {
-        rc = aq_env_task_check_policy(&source->task, snapshot, error);
+        rc = aq_env_task_check_policy(&config->task, snapshot, error);
     }
     if (rc == 0) {
-        rc = aq_engine_create(snapshot, source->rows_max, source->cpu_flags, &session->engine,
+        rc = aq_engine_create(snapshot, config->rows_max, config->cpu_flags, &session->engine,
                               error);
     }
     aq_snapshot_unref(snapshot); /* the engine has a reference of its own */
@@ -114,7 +115,7 @@ bool aq_twin_session_ask(aq_twin_session *session, uint64_t version)
     }
     Actorq__V1__FetchPolicyRequest request;
     actorq__v1__fetch_policy_request__init(&request);
-    request.run_id = session->source.run_id;
+    request.run_id = session->config.run_id;
     request.format = AQ_FORMAT_F32;
     request.version = version;
     session->version = version;

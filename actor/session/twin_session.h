@@ -12,9 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "actor/core/policy_feed.h"
+#include "common/member/member.h"
 #include "common/net/rpc/rpc.h"
 #include "quantizer/engine/engine.h"
-#include "rollout/env_task.h"
 
 typedef struct aq_twin_session aq_twin_session;
 
@@ -23,17 +24,9 @@ int aq_twin_session_create(aq_rpc_channel *learner, aq_twin_session **ret_sessio
 /* The channel must have been closed, or have answered every call. NULL is fine. */
 void aq_twin_session_destroy(aq_twin_session *session);
 
-typedef struct aq_twin_source {
-    uint64_t run_id;
-    uint64_t network_hash; /* 0: any */
-    aq_env_task task;      /* the session takes a copy of its own */
-    uint32_t rows_max;
-    uint32_t cpu_flags;
-    uint32_t rpc_timeout_ms;
-} aq_twin_source;
-
-/* A run begins: what was asked for in another one is forgotten. */
-void aq_twin_session_start(aq_twin_session *session, const aq_twin_source *source);
+/* A run begins: what was asked for in another one is forgotten. Takes a copy of the task. */
+void aq_twin_session_start(aq_twin_session *session, const aq_member_view *view,
+                           const aq_policy_feed_config *config);
 
 /* Asks for that version, unless an earlier call is still out; false then. */
 bool aq_twin_session_ask(aq_twin_session *session, uint64_t version);
