@@ -150,7 +150,7 @@ int main(int argc, char **argv)
     aq_recording *recording = NULL;
     aq_env *env = NULL;
     int status;
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, &arguments, &status)) {
         return status;
     }
     int rc = play(&arguments, &result, &recording, &env, &error);

@@ -14,41 +14,6 @@ enum { ROUNDS = 61, ROUNDS_QUICK = 5, WORD_BYTES = 32, TEXT_BYTES = 256, BATCH_L
 #define SLICE_NS       (200 * AQ_NS_PER_US)
 #define SLICE_NS_QUICK (10 * AQ_NS_PER_US)
 
-static const aq_option option_rows[] = {
-    AQ_JSON_OPTION_ROW(aq_bench_request, plan.json, "the figures"),
-    {"quick", 0, NULL, "a few rounds of a few small sizes, to see that it works"},
-    {"all", 0, NULL, "also batches of 64 rows"},
-    {"sizes", 0, "LIST", "inputs and outputs of the layers (default 64,256,512,1024,2048); 'none'"},
-    {"batches", 0, "LIST", "rows at once (default 1,8,16)"},
-    {"policies", 0, "LIST",
-     "widths of whole policies, 17-width-width-width-6 (default 64,256,512,2048); 'none'"},
-    {"pictures", 0, "LIST",
-     "networks on pictures: nature-1, nature-2, nature-3, minatar-1, impala-1 and impala-2 are "
-     "convolutions, nature, minatar and impala whole policies (default: all but impala's); 'none'"},
-    {"formats", 0, "LIST", "weight formats, such as int8,fp32 (default: all that the rung has)"},
-    {"rung", 0, "NAME",
-     "which kernels: scalar, avx2, avx512vnni and the like, or 'all' (default: the best that this "
-     "processor has)"},
-};
-
-static const aq_options options_page = {
-    .program = "actorq bench kernels",
-    .usage = "[options]",
-    .summary =
-        "Times the kernels that policies run on: ours against OpenBLAS and oneDNN, on one thread. "
-        "Ours includes the quantization of activations, bias and ReLU. Calls of all contenders "
-        "take turns in short slices of processor time; times and ratios are medians over them, and "
-        "every "
-        "result is "
-        "checked first. The limit is what reading the weights, or their multiplications, takes at "
-        "least on this processor, measured in the same turns.",
-    .details = "Examples:\n"
-               "  actorq bench kernels\n"
-               "  actorq bench kernels --sizes 256 --batches 1 --formats int8,fp32\n"
-               "  ACTORQ_CPU=avx2 actorq bench kernels --json\n",
-    AQ_OPTION_ROWS(option_rows),
-};
-
 static const aq_bench_numbers sizes = {5, {64, 256, 512, 1024, 2048}};
 static const aq_bench_numbers sizes_quick = {2, {64, 256}};
 static const aq_bench_numbers batches = {3, {1, 8, 16}};
@@ -58,11 +23,6 @@ static const aq_bench_numbers policies_quick = {1, {64}};
 static const aq_bench_numbers pictures = {6, {0, 1, 2, 3, 4, 5}};
 static const aq_bench_numbers pictures_quick = {1, {3}};
 
-const aq_options *aq_bench_plan_options(void)
-{
-    return &options_page;
-}
-
 void aq_bench_plan_init(uint32_t cpu_flags, aq_bench_plan *ret_plan)
 {
     *ret_plan = (aq_bench_plan){
@@ -70,6 +30,7 @@ void aq_bench_plan_init(uint32_t cpu_flags, aq_bench_plan *ret_plan)
         .batches = batches,
         .policies = policies,
         .pictures = pictures,
+        .cpu_flags = cpu_flags,
         .rung_count = 1,
         .rungs = {aq_qkernels_select(cpu_flags)},
         .timing = {.rounds = ROUNDS, .slice_ns = SLICE_NS},
@@ -107,7 +68,7 @@ static int read_numbers(const char *list, uint32_t max, aq_bench_numbers *ret_nu
 {
     char word[WORD_BYTES];
     uint64_t number;
-    aq_bench_numbers numbers = {0};
+    aq_bench_numbers numbers = {.is_given = true};
     while (!is_none(list)) {
         int rc = next_word(&list, word, sizeof(word), error);
         if (rc != 0) {
@@ -126,10 +87,20 @@ static int read_numbers(const char *list, uint32_t max, aq_bench_numbers *ret_nu
     return 0;
 }
 
-static int read_pictures(const char *list, aq_bench_numbers *ret_pictures, aq_error *error)
+static int take_widths(void *widths, const char *list, aq_error *error)
+{
+    return read_numbers(list, AQ_BENCH_WIDTH_MAX, widths, error);
+}
+
+static int take_batches(void *counts, const char *list, aq_error *error)
+{
+    return read_numbers(list, AQ_BENCH_ROWS_MAX, counts, error);
+}
+
+static int take_pictures(void *numbers, const char *list, aq_error *error)
 {
     char word[WORD_BYTES];
-    aq_bench_numbers found = {0};
+    aq_bench_numbers found = {.is_given = true};
     while (!is_none(list)) {
         int rc = next_word(&list, word, sizeof(word), error);
         if (rc != 0) {
@@ -142,13 +113,13 @@ static int read_pictures(const char *list, aq_bench_numbers *ret_pictures, aq_er
         }
         found.count++;
     }
-    *ret_pictures = found;
+    *(aq_bench_numbers *)numbers = found;
     return 0;
 }
 
-static int read_formats(const char *list, aq_bench_plan *plan, aq_error *error)
+static int take_formats(void *formats, const char *list, aq_error *error)
 {
-    bool formats[AQ_QKERNEL_FORMATS] = {false};
+    bool found[AQ_QKERNEL_FORMATS] = {false};
     char word[WORD_BYTES];
     uint32_t format;
     while (list != NULL) {
@@ -159,9 +130,9 @@ static int read_formats(const char *list, aq_bench_plan *plan, aq_error *error)
         if (aq_format_from_text(word, &format) != 0) {
             return aq_fail(error, AQ_E_INVALID, "there is no format '%s'", word);
         }
-        formats[format] = true;
+        found[format] = true;
     }
-    memcpy(plan->formats, formats, sizeof(formats));
+    memcpy(formats, found, sizeof(found));
     return 0;
 }
 
@@ -181,12 +152,12 @@ static size_t usable_rungs(uint32_t cpu_flags, const aq_qkernels **ret_rungs)
     return count;
 }
 
-static int choose_rung(aq_bench_request *request, const char *name, aq_error *error)
+static int take_rung(void *given, const char *name, aq_error *error)
 {
+    aq_bench_plan *plan = given;
     const aq_qkernels *rungs[AQ_BENCH_RUNGS_MAX];
     char names[TEXT_BYTES] = "";
-    const size_t count = usable_rungs(request->cpu_flags, rungs);
-    aq_bench_plan *plan = &request->plan;
+    const size_t count = usable_rungs(plan->cpu_flags, rungs);
     if (strcmp(name, "all") == 0) {
         memcpy(plan->rungs, rungs, count * sizeof(rungs[0]));
         plan->rung_count = count;
@@ -211,45 +182,61 @@ static int choose_rung(aq_bench_request *request, const char *name, aq_error *er
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-int aq_bench_plan_apply(void *user, const aq_option *option, const char *value, aq_error *error)
+static const aq_option option_rows[] = {
+    AQ_JSON_OPTION_ROW(aq_bench_request, plan.json, "the figures"),
+    {"quick", 0, NULL, "a few rounds of a few small sizes, to see that it works",
+     AQ_TO_FLAG(aq_bench_request, plan.quick)},
+    {"all", 0, NULL, "also batches of 64 rows", AQ_TO_FLAG(aq_bench_request, all)},
+    {"sizes", 0, "LIST", "inputs and outputs of the layers (default 64,256,512,1024,2048); 'none'",
+     AQ_TO(take_widths, aq_bench_request, plan.sizes)},
+    {"batches", 0, "LIST", "rows at once (default 1,8,16)",
+     AQ_TO(take_batches, aq_bench_request, plan.batches)},
+    {"policies", 0, "LIST",
+     "widths of whole policies, 17-width-width-width-6 (default 64,256,512,2048); 'none'",
+     AQ_TO(take_widths, aq_bench_request, plan.policies)},
+    {"pictures", 0, "LIST",
+     "networks on pictures: nature-1, nature-2, nature-3, minatar-1, impala-1 and impala-2 are "
+     "convolutions, nature, minatar and impala whole policies (default: all but impala's); 'none'",
+     AQ_TO(take_pictures, aq_bench_request, plan.pictures)},
+    {"formats", 0, "LIST", "weight formats, such as int8,fp32 (default: all that the rung has)",
+     AQ_TO(take_formats, aq_bench_request, plan.formats)},
+    {"rung", 0, "NAME",
+     "which kernels: scalar, avx2, avx512vnni and the like, or 'all' (default: the best that this "
+     "processor has)",
+     AQ_TO(take_rung, aq_bench_request, plan)},
+};
+
+static const aq_options options_page = {
+    .program = "actorq bench kernels",
+    .usage = "[options]",
+    .summary =
+        "Times the kernels that policies run on: ours against OpenBLAS and oneDNN, on one thread. "
+        "Ours includes the quantization of activations, bias and ReLU. Calls of all contenders "
+        "take turns in short slices of processor time; times and ratios are medians over them, and "
+        "every "
+        "result is "
+        "checked first. The limit is what reading the weights, or their multiplications, takes at "
+        "least on this processor, measured in the same turns.",
+    .details = "Examples:\n"
+               "  actorq bench kernels\n"
+               "  actorq bench kernels --sizes 256 --batches 1 --formats int8,fp32\n"
+               "  ACTORQ_CPU=avx2 actorq bench kernels --json\n",
+    AQ_OPTION_ROWS(option_rows),
+};
+
+const aq_options *aq_bench_plan_options(void)
 {
-    aq_bench_request *request = user;
-    aq_bench_plan *plan = &request->plan;
-    if (strcmp(option->name, "sizes") == 0) {
-        request->has_sizes = true;
-        return read_numbers(value, AQ_BENCH_WIDTH_MAX, &plan->sizes, error);
-    }
-    if (strcmp(option->name, "batches") == 0) {
-        request->has_batches = true;
-        return read_numbers(value, AQ_BENCH_ROWS_MAX, &plan->batches, error);
-    }
-    if (strcmp(option->name, "policies") == 0) {
-        request->has_policies = true;
-        return read_numbers(value, AQ_BENCH_WIDTH_MAX, &plan->policies, error);
-    }
-    if (strcmp(option->name, "pictures") == 0) {
-        request->has_pictures = true;
-        return read_pictures(value, &plan->pictures, error);
-    }
-    if (strcmp(option->name, "formats") == 0) {
-        return read_formats(value, plan, error);
-    }
-    if (strcmp(option->name, "rung") == 0) {
-        return choose_rung(request, value, error);
-    }
-    plan->quick |= strcmp(option->name, "quick") == 0;
-    request->all |= strcmp(option->name, "all") == 0;
-    return 0;
+    return &options_page;
 }
 
 void aq_bench_plan_finish(aq_bench_request *request)
 {
     aq_bench_plan *plan = &request->plan;
     if (plan->quick) {
-        plan->sizes = request->has_sizes ? plan->sizes : sizes_quick;
-        plan->batches = request->has_batches ? plan->batches : batches_quick;
-        plan->policies = request->has_policies ? plan->policies : policies_quick;
-        plan->pictures = request->has_pictures ? plan->pictures : pictures_quick;
+        plan->sizes = plan->sizes.is_given ? plan->sizes : sizes_quick;
+        plan->batches = plan->batches.is_given ? plan->batches : batches_quick;
+        plan->policies = plan->policies.is_given ? plan->policies : policies_quick;
+        plan->pictures = plan->pictures.is_given ? plan->pictures : pictures_quick;
         plan->timing = (aq_timing_plan){.rounds = ROUNDS_QUICK, .slice_ns = SLICE_NS_QUICK};
     }
     if (request->all && plan->batches.count < AQ_BENCH_NUMBERS_MAX) {

@@ -23,6 +23,7 @@ enum {
 typedef struct aq_bench_numbers {
     size_t count;
     uint32_t values[AQ_BENCH_NUMBERS_MAX];
+    bool is_given; /* by an option */
 } aq_bench_numbers;
 
 typedef struct aq_bench_plan {
@@ -31,6 +32,7 @@ typedef struct aq_bench_plan {
     aq_bench_numbers policies;        /* widths of whole policies, one row at a time */
     aq_bench_numbers pictures;        /* by number (bench_pictures.h), in all batches */
     bool formats[AQ_QKERNEL_FORMATS]; /* by enum aq_format */
+    uint32_t cpu_flags;
     size_t rung_count;
     const aq_qkernels *rungs[AQ_BENCH_RUNGS_MAX];
     aq_timing_plan timing;
@@ -38,22 +40,18 @@ typedef struct aq_bench_plan {
     aq_json_form json;
 } aq_bench_plan;
 
-/* The options' page of `actorq bench kernels`. */
-const aq_options *aq_bench_plan_options(void);
-
 /* The plan of no arguments: the best rung under `cpu_flags`, everything that it has. */
 void aq_bench_plan_init(uint32_t cpu_flags, aq_bench_plan *ret_plan);
 
-/* For aq_options_parse: `user` is an aq_bench_request. What lists name is checked here, what they
- * mean together in aq_bench_plan_finish. */
+/* What the options are put into. What lists name is checked there, what they mean together in
+ * aq_bench_plan_finish. */
 typedef struct aq_bench_request {
-    uint32_t cpu_flags;
     aq_bench_plan plan;
     bool all;
-    bool has_sizes, has_batches, has_policies, has_pictures;
 } aq_bench_request;
-int aq_bench_plan_apply(void *user, const aq_option *option, const char *value,
-                        aq_error *error) AQ_MUST_USE;
+
+/* The options' page of `actorq bench kernels`. */
+const aq_options *aq_bench_plan_options(void);
 
 /* After the last argument. */
 void aq_bench_plan_finish(aq_bench_request *request);

@@ -176,17 +176,16 @@ static int bench_kernels(int argc, char **argv)
     int status;
     aq_error error = {0};
     aq_bench_report report = {0};
-    aq_bench_request request = {.cpu_flags = aq_cpu_flags()};
-    aq_bench_plan_init(request.cpu_flags, &request.plan);
-    if (!aq_command_begin(aq_bench_plan_options(), argc, argv, aq_bench_plan_apply, &request,
-                          &status)) {
+    aq_bench_request request = {.all = false};
+    aq_bench_plan_init(aq_cpu_flags(), &request.plan);
+    if (!aq_command_begin(aq_bench_plan_options(), argc, argv, &request, &status)) {
         return status;
     }
     aq_bench_plan_finish(&request);
     int rc = aq_bench_report_init(&request.plan, &report);
     rc = rc != 0 ? aq_fail(&error, rc, "no memory for the results")
                  : run_plan(&request.plan, &report, &error);
-    report.cpu_flags = request.cpu_flags;
+    report.cpu_flags = request.plan.cpu_flags;
     if (rc == 0 && request.plan.json) {
         rc = aq_print_json(aq_bench_report_json(&report), request.plan.json, &error);
     } else if (rc == 0) {

@@ -227,7 +227,7 @@ static int bench_learner(int argc, char **argv)
     aq_error error = {0};
     bench_request request = {.only = ""};
     bench_result result = {0};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &request, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, &request, &status)) {
         return status;
     }
     int rc = measure(&request, &result, &error);

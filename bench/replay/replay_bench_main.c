@@ -73,8 +73,7 @@ static int bench_replay(int argc, char **argv)
     aq_error error = {0};
     int status;
     aq_replay_bench_plan_init(&plan);
-    if (!aq_command_begin(aq_replay_bench_options(), argc, argv, aq_replay_bench_apply, &plan,
-                          &status)) {
+    if (!aq_command_begin(aq_replay_bench_options(), argc, argv, &plan, &status)) {
         return status;
     }
     aq_replay_bench_plan_finish(&plan);

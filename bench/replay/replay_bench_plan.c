@@ -30,15 +30,27 @@ enum {
 #define SLICE_NS       (2 * AQ_NS_PER_S)
 #define SLICE_NS_QUICK (200 * AQ_NS_PER_MS)
 
+static int take_transport(void *over_tcp, const char *value, aq_error *error)
+{
+    *(bool *)over_tcp = strcmp(value, "tcp") == 0;
+    return *(bool *)over_tcp || strcmp(value, "ipc") == 0
+               ? 0
+               : aq_fail(error, AQ_E_INVALID, "'%s' is neither ipc nor tcp", value);
+}
+
 static const aq_option option_rows[] = {
     AQ_JSON_OPTION_ROW(aq_replay_bench_plan, json, "the figures"),
-    {"quick", 0, NULL, "small stores and short slices, to see that it works"},
+    {"quick", 0, NULL, "small stores and short slices, to see that it works",
+     AQ_TO_FLAG(aq_replay_bench_plan, quick)},
     {"transport", 0, "NAME",
-     "ipc (Unix sockets, default: what 'actorq train' uses on one machine) or tcp"},
+     "ipc (Unix sockets, default: what 'actorq train' uses on one machine) or tcp",
+     AQ_TO(take_transport, aq_replay_bench_plan, over_tcp)},
     {"soak", 0, "SECONDS",
      "nothing but inserts at full rate for so long; fails when the shard's memory grows past 1.15 "
-     "times (observation + action + 16 bytes) a step"},
-    {"folder", 0, "DIR", "where segments are written and removed again (default $TMPDIR or /tmp)"},
+     "times (observation + action + 16 bytes) a step",
+     AQ_TO_NUMBER(aq_replay_bench_plan, soak_s, 1, SOAK_S_MAX)},
+    {"folder", 0, "DIR", "where segments are written and removed again (default $TMPDIR or /tmp)",
+     AQ_TO_TEXT(aq_replay_bench_plan, folder)},
 };
 
 static const aq_options options_page = {
@@ -80,26 +92,6 @@ static const aq_options options_page = {
 const aq_options *aq_replay_bench_options(void)
 {
     return &options_page;
-}
-
-int aq_replay_bench_apply(void *user, const aq_option *option, const char *value, aq_error *error)
-{
-    aq_replay_bench_plan *plan = user;
-    if (strcmp(option->name, "quick") == 0) {
-        plan->quick = true;
-    } else if (strcmp(option->name, "folder") == 0) {
-        plan->folder = value;
-    } else if (strcmp(option->name, "soak") == 0) {
-        uint64_t seconds;
-        int rc = aq_option_number(value, 1, SOAK_S_MAX, &seconds, error);
-        plan->soak_s = rc == 0 ? (int64_t)seconds : 0;
-        return rc;
-    } else if (strcmp(value, "tcp") == 0 || strcmp(value, "ipc") == 0) {
-        plan->over_tcp = strcmp(value, "tcp") == 0;
-    } else {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is neither ipc nor tcp", value);
-    }
-    return 0;
 }
 
 void aq_replay_bench_plan_init(aq_replay_bench_plan *plan)

@@ -28,13 +28,11 @@ typedef struct aq_replay_bench_plan {
     uint64_t large_transitions; /* the same, of 8 KiB */
     uint64_t local_transitions; /* in process */
     int64_t slice_ns;
-    int64_t soak_s; /* not 0: nothing but replay_soak.h, for so long */
+    uint64_t soak_s; /* not 0: nothing but replay_soak.h, for so long */
 } aq_replay_bench_plan;
 
 /* For aq_command_begin. */
 const aq_options *aq_replay_bench_options(void);
-int aq_replay_bench_apply(void *user, const aq_option *option, const char *value,
-                          aq_error *error) AQ_MUST_USE;
 
 void aq_replay_bench_plan_init(aq_replay_bench_plan *plan);
 void aq_replay_bench_plan_finish(aq_replay_bench_plan *plan); /* after the options */

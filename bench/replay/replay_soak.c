@@ -55,7 +55,7 @@ static int soak(const aq_replay_bench_plan *plan, const aq_replay_load *load,
     const int64_t start_ns = aq_clock_monotonic_ns();
     aq_rig_status empty;
     int rc = aq_replay_rig_status(stage->rig, &empty, error);
-    while (rc == 0 && aq_clock_monotonic_ns() - start_ns < plan->soak_s * AQ_NS_PER_S) {
+    while (rc == 0 && aq_clock_monotonic_ns() - start_ns < (int64_t)plan->soak_s * AQ_NS_PER_S) {
         rc = look(stage, start_ns, budget_of(load, &empty, plan->transitions), error);
     }
     return rc;

@@ -362,7 +362,7 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     aq_compare_plan plan = {.threshold = NAN};
     compare_arguments arguments = {.threshold = NAN};
-    if (!aq_command_begin(&options_page, argc, argv, NULL, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, &arguments, &status)) {
         return status;
     }
     if (arguments.preset != NULL && strcmp(arguments.preset, "list") == 0) {

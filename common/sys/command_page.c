@@ -96,7 +96,7 @@ static int act(const aq_command *command, int argc, char **argv)
         return aq_program_failed(command->options->program, &error);
     }
     memcpy(arguments, command->defaults, command->bytes);
-    if (aq_command_begin(command->options, argc, argv, NULL, arguments, &status)) {
+    if (aq_command_begin(command->options, argc, argv, arguments, &status)) {
         const int rc = command->act(arguments, &error);
         status = aq_command_end(command->options, rc, &error);
     }
@@ -154,11 +154,10 @@ int aq_command_main(const aq_command_page *page, int argc, char **argv)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_fn apply, void *user,
-                      int *ret_status)
+bool aq_command_begin(const aq_options *page, int argc, char **argv, void *user, int *ret_status)
 {
     aq_error error = {0};
-    int rc = aq_options_parse(page, argc, argv, apply, user, &error);
+    int rc = aq_options_parse(page, argc, argv, user, &error);
     if (rc == 0) {
         return true;
     }

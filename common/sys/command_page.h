@@ -58,8 +58,7 @@ int aq_command_main(const aq_command_page *page, int argc, char **argv) AQ_MUST_
 /* Reads the arguments as aq_options_parse does. True: go on.
  * False: the command is over, and its exit status is in *ret_status: help or the version was
  * printed, or what is wrong was said. */
-bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_fn apply, void *user,
-                      int *ret_status);
+bool aq_command_begin(const aq_options *page, int argc, char **argv, void *user, int *ret_status);
 
 /* What `act` gave, as the exit status: says the error, or that what was printed on standard output
  * could not be written. */

@@ -133,5 +133,5 @@ bool aq_daemon_arguments(const aq_options *page, int argc, char **argv, void *ar
         *ret_status = aq_program_failed(page->program, &error);
         return false;
     }
-    return aq_command_begin(page, argc, argv, NULL, arguments, ret_status);
+    return aq_command_begin(page, argc, argv, arguments, ret_status);
 }

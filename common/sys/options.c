@@ -21,7 +21,6 @@ typedef struct argument_walk {
     char *const *argv;
     int at; /* the argument in hand */
     bool only_looks;
-    aq_option_fn apply;
     void *user;
     aq_error *error;
 } argument_walk;
@@ -142,9 +141,9 @@ static int take(const argument_walk *walk, const aq_option *option, const char *
                              value);
     case AQ_OPTION_TAKEN:
         return option->take(member, value, walk->error);
-    default:
-        return walk->apply(walk->user, option, value, walk->error);
     }
+    AQ_ASSERT(false);
+    return AQ_E_INVALID;
 }
 
 static int apply_option(const argument_walk *walk, const aq_option *option, const char *value)
@@ -307,14 +306,13 @@ static int walk_all(argument_walk *walk)
     return 0;
 }
 
-int aq_options_parse(const aq_options *options, int argc, char *const *argv, aq_option_fn apply,
-                     void *user, aq_error *error)
+int aq_options_parse(const aq_options *options, int argc, char *const *argv, void *user,
+                     aq_error *error)
 {
     argument_walk walk = {.options = options,
                           .argc = argc,
                           .argv = argv,
                           .only_looks = true,
-                          .apply = apply,
                           .user = user,
                           .error = error};
 

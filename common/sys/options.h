@@ -13,12 +13,11 @@
 
 #include "common/base/error.h"
 
-/* A row that ends with its help has no place: the program's own function takes it. */
+/* A row ends with what its kind needs. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 /* How a value becomes a member of the struct that `user` points to. */
 enum aq_option_kind {
-    AQ_OPTION_OWN,    /* the program's own function takes it */
     AQ_OPTION_FLAG,   /* bool */
     AQ_OPTION_TEXT,   /* const char *, lent by argv */
     AQ_OPTION_NUMBER, /* uint64_t within bounds */
@@ -34,7 +33,8 @@ typedef enum aq_json_form {
     AQ_JSON_PRETTY, /* one object, indented */
 } aq_json_form;
 
-/* Puts what was given into `member`. 0, or a negative code with `error` filled. */
+/* Puts what was given into `member`; NULL for an option that takes no value. 0, or a negative code
+ * with `error` filled, before whose text the option's name is put. */
 typedef int (*aq_option_take_fn)(void *member, const char *value, aq_error *error);
 
 typedef struct aq_option {
@@ -97,20 +97,14 @@ typedef struct aq_options {
 /* An array of options, as the page's members. */
 #define AQ_OPTION_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof((table)[0])
 
-/* Called for each option without a place in order, as often as it is given. `value` is NULL for an
- * option that takes none; it lives as long as argv. Returns 0, or a negative code with `error`
- * filled (the option's name is put before its text). */
-typedef int (*aq_option_fn)(void *user, const aq_option *option, const char *value,
-                            aq_error *error);
-
 enum { AQ_OPTIONS_HELP = 1, AQ_OPTIONS_VERSION = 2 };
 
-/* 0: go on. AQ_OPTIONS_HELP or AQ_OPTIONS_VERSION: it was asked for, nothing else was done.
+/* Fills the struct at `user`, in the order of the arguments; texts live as long as argv.
+ * 0: go on. AQ_OPTIONS_HELP or AQ_OPTIONS_VERSION: it was asked for, nothing else was done.
  * Negative: `error` says what is wrong (an unknown option is answered with the nearest one). A name
- * may be cut where only one begins so.
- * `apply` is NULL where everything has a place. */
-int aq_options_parse(const aq_options *options, int argc, char *const *argv, aq_option_fn apply,
-                     void *user, aq_error *error) AQ_MUST_USE;
+ * may be cut where only one begins so. */
+int aq_options_parse(const aq_options *options, int argc, char *const *argv, void *user,
+                     aq_error *error) AQ_MUST_USE;
 
 /* For AQ_TO: a text that is not empty, into a const char *; an identifier of 16 hexadecimal digits,
  * not all of them 0, into a uint64_t. */

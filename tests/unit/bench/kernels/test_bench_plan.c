@@ -12,10 +12,9 @@ static int parse(aq_bench_request *request, aq_error *error, const char *const *
     for (; arguments[argc - 1] != NULL; argc++) {
         argv[argc] = (char *)(uintptr_t)arguments[argc - 1];
     }
-    *request = (aq_bench_request){.cpu_flags = 0};
+    *request = (aq_bench_request){.all = false};
     aq_bench_plan_init(0, &request->plan);
-    const int rc =
-        aq_options_parse(aq_bench_plan_options(), argc, argv, aq_bench_plan_apply, request, error);
+    const int rc = aq_options_parse(aq_bench_plan_options(), argc, argv, request, error);
     aq_bench_plan_finish(request);
     return rc;
 }

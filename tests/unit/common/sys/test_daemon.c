@@ -66,7 +66,7 @@ static int apply(aq_daemon_options *options, const char *name, const char *value
     char *argv[] = {program, option};
     (void)snprintf(option, sizeof(option), "--%s=%s", name, value);
     program_arguments arguments = {*options};
-    int rc = aq_options_parse(&page, 2, argv, NULL, &arguments, error);
+    int rc = aq_options_parse(&page, 2, argv, &arguments, error);
     *options = arguments.daemon;
     return rc;
 }

@@ -4,34 +4,46 @@
 #include "common/sys/options.h"
 #include "tests/support/test.h"
 
-static const aq_option rows[] = {
-    {"jobs", 'j', "N", "How many at a time."},
-    {"learner", 0, "URL",
-     "Where the learner listens, for example tcp://learner:5550. Everything else comes from it."},
-    {"quiet", 'q', NULL, "Say less."},
-    {"verbose", 'v', NULL, "Say more."},
-    {"a-very-long-option-name", 0, "SOMETHING", "Its help stands on the next line."},
-};
+/* What was taken, one "name=value;" after the other. */
+typedef struct looks {
+    char seen[512];
+} looks;
 
-/* What the callback saw, one "name=value;" after the other. */
-static char seen[512];
-
-static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+static int see(looks *at, const char *name, const char *value, aq_error *error)
 {
-    size_t used = strlen(seen);
-    assert_string_equal(user, "user");
+    size_t used = strlen(at->seen);
     if (value != NULL && strcmp(value, "bad") == 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "'bad' is not a number");
     }
-    snprintf(seen + used, sizeof(seen) - used, "%s=%s;", option == NULL ? "" : option->name,
-             value == NULL ? "" : value);
+    snprintf(at->seen + used, sizeof(at->seen) - used, "%s=%s;", name, value == NULL ? "" : value);
     return 0;
 }
 
+#define SEE(name)                                                                                  \
+    static int see_##name(void *user, const char *value, aq_error *error)                          \
+    {                                                                                              \
+        return see(user, #name, value, error);                                                     \
+    }
+SEE(jobs)
+SEE(learner)
+SEE(quiet)
+SEE(verbose)
+
 static int see_argument(void *user, const char *value, aq_error *error)
 {
-    return apply(user, NULL, value, error);
+    return see(user, "", value, error);
 }
+
+static const aq_option rows[] = {
+    {"jobs", 'j', "N", "How many at a time.", AQ_TO(see_jobs, looks, seen)},
+    {"learner", 0, "URL",
+     "Where the learner listens, for example tcp://learner:5550. Everything else comes from it.",
+     AQ_TO(see_learner, looks, seen)},
+    {"quiet", 'q', NULL, "Say less.", AQ_TO(see_quiet, looks, seen)},
+    {"verbose", 'v', NULL, "Say more.", AQ_TO(see_verbose, looks, seen)},
+    {"a-very-long-option-name", 0, "SOMETHING", "Its help stands on the next line.",
+     AQ_TO(see_argument, looks, seen)},
+};
 
 static const aq_options table = {
     .program = "actorq eval",
@@ -45,14 +57,13 @@ static const aq_options table = {
 };
 
 /* Splits `line` at blanks; "''" is an empty argument. */
-static int parse(const char *line, aq_error *error)
+static int parse(const char *line, looks *at, aq_error *error)
 {
     char text[256];
     char *argv[32] = {0};
     char *rest = NULL;
     int argc = 0;
-    char user[] = "user";
-    seen[0] = '\0';
+    at->seen[0] = '\0';
     *error = (aq_error){0};
     snprintf(text, sizeof(text), "program %s", line);
     for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
@@ -61,18 +72,20 @@ static int parse(const char *line, aq_error *error)
         }
         argv[argc++] = word;
     }
-    return aq_options_parse(&table, argc, argv, apply, user, error);
+    return aq_options_parse(&table, argc, argv, at, error);
 }
 
 static void assert_seen(const char *line, const char *expected)
 {
-    assert_succeeds(parse(line, &refusal));
-    assert_string_equal(seen, expected);
+    looks at;
+    assert_succeeds(parse(line, &at, &refusal));
+    assert_string_equal(at.seen, expected);
 }
 
 static void refuse(const char *line, const char *text)
 {
-    assert_int_equal(parse(line, &refusal), AQ_E_INVALID);
+    looks at;
+    assert_int_equal(parse(line, &at, &refusal), AQ_E_INVALID);
     assert_int_equal(refusal.code, AQ_E_INVALID);
     assert_string_equal(refusal.text, text);
 }
@@ -148,22 +161,24 @@ TEST(a_value_too_many_is_refused)
 
 TEST(a_refused_value_names_its_option)
 {
-    assert_int_equal(parse("-q --jobs bad -v", &refusal), AQ_E_TOO_BIG);
+    looks at;
+    assert_int_equal(parse("-q --jobs bad -v", &at, &refusal), AQ_E_TOO_BIG);
     assert_string_equal(refusal.text, "--jobs: 'bad' is not a number");
-    assert_string_equal(seen, "quiet=;"); /* nothing after it was applied */
-    assert_int_equal(parse("bad", &refusal), AQ_E_TOO_BIG);
+    assert_string_equal(at.seen, "quiet=;"); /* nothing after it was applied */
+    assert_int_equal(parse("bad", &at, &refusal), AQ_E_TOO_BIG);
     assert_string_equal(refusal.text, "'bad' is not a number");
 }
 
 TEST(help_and_version_do_nothing_else)
 {
-    assert_int_equal(parse("--jobs 3 --help", &refusal), AQ_OPTIONS_HELP);
-    assert_string_equal(seen, "");
-    assert_int_equal(parse("x -qh", &refusal), AQ_OPTIONS_HELP);
-    assert_string_equal(seen, "");
-    assert_int_equal(parse("--version --job", &refusal), AQ_OPTIONS_VERSION);
-    assert_string_equal(seen, "");
-    assert_int_equal(parse("-j --help", &refusal), AQ_E_INVALID);
+    looks at;
+    assert_int_equal(parse("--jobs 3 --help", &at, &refusal), AQ_OPTIONS_HELP);
+    assert_string_equal(at.seen, "");
+    assert_int_equal(parse("x -qh", &at, &refusal), AQ_OPTIONS_HELP);
+    assert_string_equal(at.seen, "");
+    assert_int_equal(parse("--version --job", &at, &refusal), AQ_OPTIONS_VERSION);
+    assert_string_equal(at.seen, "");
+    assert_int_equal(parse("-j --help", &at, &refusal), AQ_E_INVALID);
     refuse("--help jobs", "'jobs' is one argument too many after '--help'");
     refuse("-h jobs", "'jobs' is one argument too many after '-h'");
 }
@@ -236,7 +251,7 @@ static const aq_options placed = {
 /* Nobody writes to arguments. */
 static int parse_placed(int argc, const char *const *argv, asked *ret_got, aq_error *error)
 {
-    return aq_options_parse(&placed, argc, (char *const *)(uintptr_t)argv, NULL, ret_got, error);
+    return aq_options_parse(&placed, argc, (char *const *)(uintptr_t)argv, ret_got, error);
 }
 
 TEST(values_go_to_their_places)
