@@ -17,8 +17,8 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/varint.h"
+#include "common/net/rpc/wire_scan.h"
 #include "common/wire/wire_frame.h"
-#include "common/wire/wire_scan.h"
 #include "proto/experience.pb-c.h"
 
 /* Field numbers of experience.proto, and how each is written. */

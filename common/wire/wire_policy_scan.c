@@ -9,7 +9,7 @@
 #include "common/base/buffer.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
-#include "common/wire/wire_scan.h"
+#include "common/net/rpc/wire_scan.h"
 
 /* Names, the schema, the network: no honest policy has a tenth of it. */
 enum { HEAD_BYTES_MAX = 1 << 20, STRUCTURE_BYTES_MAX = 4 << 20 };

@@ -6,13 +6,10 @@
  */
 #include "common/net/rpc/rpc_envelope.h"
 
-#include <stdbool.h>
-
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/varint.h"
-
-enum { WIRE_TYPE_BITS = 3 };
+#include "common/net/rpc/wire_scan.h"
 
 /* Memory that unpacking may take: a two-byte field can become a message of a few hundred bytes, but
  * no message of ours is made of such fields alone. */
@@ -115,8 +112,7 @@ static int append_body(aq_buffer *out, const ProtobufCFieldDescriptor *field,
     if (size == 0) {
         return 0;
     }
-    size_t head_size = aq_varint_put(head, (uint64_t)field->id << WIRE_TYPE_BITS |
-                                               PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED);
+    size_t head_size = aq_varint_put(head, (uint64_t)field->id << 3 | AQ_WIRE_BYTES);
     head_size += aq_varint_put(head + head_size, size);
     int rc = aq_buffer_append(out, head, head_size);
     return rc < 0 ? rc : append_message(out, body, size);
@@ -149,62 +145,20 @@ int aq_envelope_pack(aq_buffer *out, enum aq_frame_kind kind, const ProtobufCMes
 
 /* ---- unpacking ----------------------------------------------------------------------------- */
 
-static bool get_varint(const uint8_t *bytes, size_t size, size_t *at, uint64_t *ret_value)
-{
-    const uint8_t *next = bytes + *at;
-    const bool ends = aq_varint_get(&next, bytes + size, AQ_VARINT_BYTES_MAX, ret_value);
-    *at = (size_t)(next - bytes);
-    return ends;
-}
-
-/* Moves `*at` past the value of a field; a length-prefixed one begins at `*ret_value`. */
-static bool skip_value(const uint8_t *bytes, size_t size, size_t *at, uint64_t wire_type,
-                       size_t *ret_value)
-{
-    uint64_t length = 0;
-
-    switch (wire_type) {
-    case PROTOBUF_C_WIRE_TYPE_VARINT:
-        return get_varint(bytes, size, at, &length);
-    case PROTOBUF_C_WIRE_TYPE_64BIT:
-        length = 8;
-        break;
-    case PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED:
-        if (!get_varint(bytes, size, at, &length)) {
-            return false;
-        }
-        break;
-    case PROTOBUF_C_WIRE_TYPE_32BIT:
-        length = 4;
-        break;
-    default:
-        return false;
-    }
-    if (length > size - *at) {
-        return false;
-    }
-    *ret_value = *at;
-    *at += (size_t)length;
-    return true;
-}
-
 /* Where the body lies when it is the last field, as our own senders write it: the size of what is
  * before it. SIZE_MAX when there is none, or it stands elsewhere, or the bytes are no message. */
 static size_t find_last_body(const uint8_t *bytes, size_t size, uint32_t field_id, size_t *ret_body)
 {
-    size_t at = 0;
+    aq_wire_scan scan = aq_wire_scan_of(bytes, size);
+    const uint8_t *start = scan.at;
+    aq_wire_field field;
 
-    while (at < size) {
-        size_t field_start = at;
-        uint64_t tag;
-
-        if (!get_varint(bytes, size, &at, &tag) ||
-            !skip_value(bytes, size, &at, tag & ((1U << WIRE_TYPE_BITS) - 1), ret_body)) {
-            return SIZE_MAX;
+    while (aq_wire_scan_next(&scan, &field) > 0) {
+        if (field.number == field_id && field.type == AQ_WIRE_BYTES) {
+            *ret_body = (size_t)(field.bytes - bytes);
+            return scan.at == scan.end ? (size_t)(start - bytes) : SIZE_MAX;
         }
-        if (tag == ((uint64_t)field_id << WIRE_TYPE_BITS | PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)) {
-            return at == size ? field_start : SIZE_MAX;
-        }
+        start = scan.at;
     }
     return SIZE_MAX;
 }

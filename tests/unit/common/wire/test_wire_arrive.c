@@ -3,8 +3,8 @@
  * numbers and bytes come out, for messages that are written in unusual ways, and for ones that
  * are damaged.
  */
+#include "common/net/rpc/wire_scan.h"
 #include "common/wire/wire_experience.h"
-#include "common/wire/wire_scan.h"
 #include "proto/experience.pb-c.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"

@@ -1,14 +1,15 @@
 /*
- * Wire scan: the fields of a protobuf message one after the other, where they lie. For the messages
- * whose columns are too large to be copied by a parser: nothing is allocated, nothing is copied.
+ * Wire scan: the fields of a protobuf message one after the other, where they lie. For envelopes,
+ * and messages whose columns are too large to be copied by a parser: nothing is allocated, nothing
+ * is copied.
  *
  *   for (rc = aq_wire_scan_next(&scan, &field); rc > 0; rc = aq_wire_scan_next(&scan, &field)) ...
  *
  * Accepts what protobuf-c 1.4 accepts. Fields may come in any order and more than once; of one that
  * isn't repeated, the last counts; what a reader doesn't know, it passes over. Any thread.
  */
-#ifndef AQ_COMMON_WIRE_WIRE_SCAN_H
-#define AQ_COMMON_WIRE_WIRE_SCAN_H
+#ifndef AQ_COMMON_NET_RPC_WIRE_SCAN_H
+#define AQ_COMMON_NET_RPC_WIRE_SCAN_H
 
 #include <stddef.h>
 #include <stdint.h>

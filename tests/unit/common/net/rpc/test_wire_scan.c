@@ -2,7 +2,7 @@
  * The scan tells the fields that are there, refuses what is no protobuf, and never reads past the
  * end: each message lies in a block of exactly its size.
  */
-#include "common/wire/wire_scan.h"
+#include "common/net/rpc/wire_scan.h"
 #include "tests/support/test.h"
 
 typedef struct scanned {

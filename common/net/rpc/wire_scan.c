@@ -1,7 +1,7 @@
 /*
  * One bounded step after the other: no read goes past `end`, whatever a length says.
  */
-#include "common/wire/wire_scan.h"
+#include "common/net/rpc/wire_scan.h"
 
 #include <stdbool.h>
 
