@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "common/base/assert.h"
 #include "common/base/buffer.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
@@ -15,69 +16,35 @@
 enum { HEAD_BYTES_MAX = 1 << 20, STRUCTURE_BYTES_MAX = 4 << 20 };
 
 /* Fields of policy.proto. */
-enum {
-    LAYERS = 9,
-    ARRAYS = 10,
-
-    FORMAT = 1,
-    WEIGHTS = 2,
-    SCALE = 3,
-    SUM = 4,
-    BIAS = 5,
-    MASK = 6,
-    WEIGHT_ZERO = 7,
-    INPUT_SCALE = 8,
-    INPUT_ZERO = 9,
-    COMPRESSED = 10,
-    LAYER_FIELDS = 11,
-};
-
-static const uint8_t layer_types[LAYER_FIELDS] = {
-    [FORMAT] = AQ_WIRE_VARINT,      [WEIGHTS] = AQ_WIRE_BYTES,       [SCALE] = AQ_WIRE_BYTES,
-    [SUM] = AQ_WIRE_BYTES,          [BIAS] = AQ_WIRE_BYTES,          [MASK] = AQ_WIRE_BYTES,
-    [WEIGHT_ZERO] = AQ_WIRE_VARINT, [INPUT_SCALE] = AQ_WIRE_FIXED32, [INPUT_ZERO] = AQ_WIRE_VARINT,
-    [COMPRESSED] = AQ_WIRE_VARINT,
-};
+enum { LAYERS = 9, ARRAYS = 10 };
 
 static ProtobufCBinaryData where(const aq_wire_field *field)
 {
     return (ProtobufCBinaryData){.len = field->size, .data = (uint8_t *)(uintptr_t)field->bytes};
 }
 
-static void take(const aq_wire_field *field, Actorq__V1__LayerTensors *layer)
+/* AQ_E_CORRUPT for one that is written in another way than `known` says. */
+static int take(const aq_wire_field *field, const ProtobufCFieldDescriptor *known,
+                Actorq__V1__LayerTensors *layer)
 {
-    const uint32_t value = (uint32_t)field->value;
-    switch (field->number) {
-    case FORMAT:
-        layer->format = value;
-        return;
-    case WEIGHTS:
-        layer->weights = where(field);
-        return;
-    case SCALE:
-        layer->scale = where(field);
-        return;
-    case SUM:
-        layer->sum = where(field);
-        return;
-    case BIAS:
-        layer->bias = where(field);
-        return;
-    case MASK:
-        layer->mask = where(field);
-        return;
-    case WEIGHT_ZERO:
-        layer->weight_zero = (int32_t)(value >> 1 ^ (0 - (value & 1)));
-        return;
-    case INPUT_SCALE:
-        memcpy(&layer->input_scale, &value, sizeof(value));
-        return;
-    case INPUT_ZERO:
-        layer->input_zero = value;
-        return;
+    void *member = (uint8_t *)layer + known->offset;
+    uint32_t value = (uint32_t)field->value;
+    enum aq_wire_type type = AQ_WIRE_VARINT;
+    switch (known->type) {
+    case PROTOBUF_C_TYPE_BYTES:
+        *(ProtobufCBinaryData *)member = where(field);
+        return field->type == AQ_WIRE_BYTES ? 0 : AQ_E_CORRUPT;
+    case PROTOBUF_C_TYPE_FLOAT:
+        type = AQ_WIRE_FIXED32;
+        break;
+    case PROTOBUF_C_TYPE_SINT32:
+        value = value >> 1 ^ (0 - (value & 1));
+        break;
     default:
-        layer->compressed = value;
+        AQ_ASSERT(known->type == PROTOBUF_C_TYPE_UINT32);
     }
+    memcpy(member, &value, sizeof(value));
+    return field->type == type ? 0 : AQ_E_CORRUPT;
 }
 
 static int read_layer(const aq_wire_field *message, Actorq__V1__LayerTensors *ret_layer)
@@ -87,13 +54,12 @@ static int read_layer(const aq_wire_field *message, Actorq__V1__LayerTensors *re
     int rc;
     actorq__v1__layer_tensors__init(ret_layer);
     while ((rc = aq_wire_scan_next(&scan, &field)) > 0) {
-        if (field.number >= LAYER_FIELDS) {
-            continue;
+        const ProtobufCFieldDescriptor *known =
+            protobuf_c_message_descriptor_get_field(ret_layer->base.descriptor, field.number);
+        rc = known != NULL ? take(&field, known, ret_layer) : 0;
+        if (rc != 0) {
+            return rc;
         }
-        if (field.type != layer_types[field.number]) {
-            return AQ_E_CORRUPT;
-        }
-        take(&field, ret_layer);
     }
     return rc;
 }
