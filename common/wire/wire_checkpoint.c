@@ -23,34 +23,40 @@
 #include "common/wire/wire_run.h"
 #include "proto/checkpoint.pb-c.h"
 
+/* Numbers of the same types in the struct and, under the second name, in the message. */
+#define NUMBERS(X)                                                                                 \
+    X(run_id, run_id)                                                                              \
+    X(learner_step, learner_step)                                                                  \
+    X(env_steps, env_steps)                                                                        \
+    X(env_steps_base, env_steps_base)                                                              \
+    X(policy_version, policy_version)                                                              \
+    X(policies.versions, policy_versions)                                                          \
+    X(policies.deltas, policy_deltas)                                                              \
+    X(policies.fallbacks, policy_fallbacks)                                                        \
+    X(policies.bytes, broadcast_bytes)                                                             \
+    X(policies.bytes_fp32, broadcast_bytes_fp32)                                                   \
+    X(policies.packed_bytes_fp32, broadcast_packed_bytes_fp32)                                     \
+    X(gap_versions, gap_versions)                                                                  \
+    X(gap_episodes, gap_episodes)                                                                  \
+    X(gap_mean, gap_mean)                                                                          \
+    X(gap_squares, gap_squares)                                                                    \
+    X(wall_s, wall_s)                                                                              \
+    X(best_return, best_return)                                                                    \
+    X(best_std, best_std)                                                                          \
+    X(best_episodes, best_episodes)                                                                \
+    X(best_confirmed, best_confirmed)
+
 /* ---- out ----------------------------------------------------------------------------------- */
 
 static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint *ret_message)
 {
     actorq__v1__checkpoint__init(ret_message);
-    ret_message->run_id = checkpoint->run_id;
     ret_message->task = aq_wire_text(checkpoint->task);
     ret_message->algorithm = aq_wire_text(checkpoint->algorithm);
-    ret_message->learner_step = checkpoint->learner_step;
-    ret_message->env_steps = checkpoint->env_steps;
-    ret_message->env_steps_base = checkpoint->env_steps_base;
-    ret_message->policy_version = checkpoint->policy_version;
-    ret_message->policy_versions = checkpoint->policies.versions;
-    ret_message->policy_deltas = checkpoint->policies.deltas;
-    ret_message->policy_fallbacks = checkpoint->policies.fallbacks;
-    ret_message->broadcast_bytes = checkpoint->policies.bytes;
-    ret_message->broadcast_bytes_fp32 = checkpoint->policies.bytes_fp32;
-    ret_message->broadcast_packed_bytes_fp32 = checkpoint->policies.packed_bytes_fp32;
-    ret_message->gap_versions = checkpoint->gap_versions;
-    ret_message->gap_episodes = checkpoint->gap_episodes;
-    ret_message->gap_mean = checkpoint->gap_mean;
-    ret_message->gap_squares = checkpoint->gap_squares;
-    ret_message->wall_s = checkpoint->wall_s;
-    ret_message->best_return = checkpoint->best_return;
-    ret_message->best_std = checkpoint->best_std;
-    ret_message->best_episodes = checkpoint->best_episodes;
-    ret_message->best_confirmed = checkpoint->best_confirmed;
     ret_message->config = aq_wire_text(checkpoint->config);
+#define COPY(member, field) ret_message->field = checkpoint->member;
+    NUMBERS(COPY)
+#undef COPY
 }
 
 /* One shard's count; the lists point at each other's places. */
@@ -148,42 +154,12 @@ static int read_description(const Actorq__V1__Checkpoint *message, aq_checkpoint
     return rc;
 }
 
-static int read_gap(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
-                    aq_error *error)
+static int read_numbers(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
+                        aq_error *error)
 {
-    checkpoint->gap_versions = message->gap_versions;
-    checkpoint->gap_episodes = message->gap_episodes;
-    checkpoint->gap_mean = message->gap_mean;
-    checkpoint->gap_squares = message->gap_squares;
-    if (!isfinite(message->gap_mean) || !isfinite(message->gap_squares) ||
-        message->gap_squares < 0.0) {
-        return aq_fail(error, AQ_E_CORRUPT, "the gap to fp32 is %g, with squares of %g",
-                       message->gap_mean, message->gap_squares);
-    }
-    return 0;
-}
-
-static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
-                       aq_error *error)
-{
-    checkpoint->run_id = message->run_id;
-    checkpoint->learner_step = message->learner_step;
-    checkpoint->env_steps = message->env_steps;
-    checkpoint->env_steps_base = message->env_steps_base;
-    checkpoint->policy_version = message->policy_version;
-    checkpoint->policies = (aq_policy_totals){
-        .versions = message->policy_versions,
-        .deltas = message->policy_deltas,
-        .fallbacks = message->policy_fallbacks,
-        .bytes = message->broadcast_bytes,
-        .bytes_fp32 = message->broadcast_bytes_fp32,
-        .packed_bytes_fp32 = message->broadcast_packed_bytes_fp32,
-    };
-    checkpoint->wall_s = message->wall_s;
-    checkpoint->best_return = message->best_return;
-    checkpoint->best_std = message->best_std;
-    checkpoint->best_episodes = message->best_episodes;
-    checkpoint->best_confirmed = message->best_confirmed != 0;
+#define COPY(member, field) checkpoint->member = message->field;
+    NUMBERS(COPY)
+#undef COPY
     if (!(message->wall_s >= 0.0) || isinf(message->wall_s)) {
         return aq_fail(error, AQ_E_CORRUPT, "wall_s is %g", message->wall_s);
     }
@@ -193,7 +169,12 @@ static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     if (!(message->best_std >= 0.0) || isinf(message->best_std)) {
         return aq_fail(error, AQ_E_CORRUPT, "best_std is %g", message->best_std);
     }
-    return read_gap(message, checkpoint, error);
+    if (!isfinite(message->gap_mean) || !isfinite(message->gap_squares) ||
+        message->gap_squares < 0.0) {
+        return aq_fail(error, AQ_E_CORRUPT, "the gap to fp32 is %g, with squares of %g",
+                       message->gap_mean, message->gap_squares);
+    }
+    return 0;
 }
 
 static int read_shards(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
@@ -399,7 +380,7 @@ int aq_wire_checkpoint_unpack(const uint8_t *bytes, size_t size, aq_checkpoint *
     memset(&checkpoint, 0, sizeof(checkpoint));
     rc = read_description(message, &checkpoint, error);
     if (rc == 0) {
-        rc = read_counts(message, &checkpoint, error);
+        rc = read_numbers(message, &checkpoint, error);
     }
     if (rc == 0) {
         rc = read_shards(message, &checkpoint, error);
