@@ -123,13 +123,13 @@ static void set_mode(aq_compare_arm *arm, enum aq_learning_mode mode, uint64_t p
     arm->mode = mode;
     arm->parallel = parallel;
     arm->learners = mode == AQ_MODE_EXPERIENCE || mode == AQ_MODE_ASYNC ? 1 : parallel;
-    int size = snprintf(arm->settings, sizeof(arm->settings), "actor.count=%" PRIu64 "%s%s",
-                        has_more ? HYBRID_ACTORS * parallel : parallel,
-                        mode == AQ_MODE_ASYNC ? " actor.gradients=true" : "",
-                        mode == AQ_MODE_ASYNC && of_items ? WITHOUT_REPLAY : "");
+    (void)snprintf(arm->settings, sizeof(arm->settings), "actor.count=%" PRIu64 "%s%s",
+                   has_more ? HYBRID_ACTORS * parallel : parallel,
+                   mode == AQ_MODE_ASYNC ? " actor.gradients=true" : "",
+                   mode == AQ_MODE_ASYNC && of_items ? WITHOUT_REPLAY : "");
     if (sharing > 1) {
-        (void)snprintf(arm->settings + size, sizeof(arm->settings) - (size_t)size,
-                       " learner.model_ranks=%" PRIu64, sharing);
+        aq_text_append(arm->settings, sizeof(arm->settings), " learner.model_ranks=%" PRIu64,
+                       sharing);
     }
 }
 
@@ -206,14 +206,14 @@ const char *aq_compare_arm_flags(const aq_compare_arm *arm, char *out, size_t si
 {
     char settings[AQ_COMPARE_SETTINGS_MAX];
     char *rest = NULL;
-    size_t at = 0;
+    out[0] = '\0';
     memcpy(settings, arm->settings, sizeof(settings));
-    for (char *word = strtok_r(settings, " ", &rest); word != NULL && at < size;
+    for (char *word = strtok_r(settings, " ", &rest); word != NULL;
          word = strtok_r(NULL, " ", &rest)) {
-        at += (size_t)snprintf(out + at, size - at, " --set %s", word);
+        aq_text_append(out, size, " --set %s", word);
     }
-    if (arm->learners > 1 && at < size) {
-        (void)snprintf(out + at, size - at, " --learners %" PRIu64, arm->learners);
+    if (arm->learners > 1) {
+        aq_text_append(out, size, " --learners %" PRIu64, arm->learners);
     }
     return out;
 }

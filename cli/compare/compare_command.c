@@ -345,14 +345,13 @@ static int compare(const compare_arguments *arguments, aq_compare_plan *plan, aq
 /* For people: what was typed. What doesn't fit is left out. */
 static void keep_command(int argc, char **argv, aq_compare_plan *plan)
 {
-    size_t size = (size_t)snprintf(plan->command, sizeof(plan->command), "actorq");
+    (void)snprintf(plan->command, sizeof(plan->command), "actorq");
     for (int i = 0; i < argc; i++) {
         const char *quote = strpbrk(argv[i], " ?&*;$\"<>|") ? "'" : "";
-        if (size + strlen(argv[i]) + 4 >= sizeof(plan->command)) {
+        if (strlen(plan->command) + strlen(argv[i]) + 4 >= sizeof(plan->command)) {
             return;
         }
-        size += (size_t)snprintf(plan->command + size, sizeof(plan->command) - size, " %s%s%s",
-                                 quote, argv[i], quote);
+        aq_text_append(plan->command, sizeof(plan->command), " %s%s%s", quote, argv[i], quote);
     }
 }
 

@@ -132,11 +132,10 @@ int aq_compare_plan_write(const aq_compare_plan *plan, aq_error *error)
 /* A list of words as it was typed, with commas between them; what is no word is an empty one. */
 static const char *typed(const json_t *list, char *out, size_t size)
 {
-    size_t at = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < json_array_size(list) && at < size; i++) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
         const char *word = json_string_value(json_array_get(list, i));
-        at += (size_t)snprintf(out + at, size - at, "%s%s", i > 0 ? "," : "", word ? word : "");
+        aq_text_append(out, size, "%s%s", i > 0 ? "," : "", word ? word : "");
     }
     return out;
 }

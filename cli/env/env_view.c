@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/text/command.h"
+#include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "envs/env_wrap.h"
 
@@ -82,22 +83,19 @@ json_t *aq_env_view_json(const aq_env *env)
 /* " from -1 to 1", or by element while there are few. */
 static void append_bounds(char *out, size_t size, const aq_space *space)
 {
-    size_t used = strlen(out);
     bool is_one = true;
     for (uint32_t i = 1; i < space->bound_count; i++) {
         is_one = is_one && space->low[i] == space->low[0] && space->high[i] == space->high[0];
     }
     size_t shown = is_one ? 1 : space->bound_count;
     if (shown > BOUNDS_SHOWN_MAX) {
-        (void)snprintf(out + used, size - used, ", with bounds of their own (see --json)");
+        aq_text_append(out, size, ", with bounds of their own (see --json)");
         return;
     }
-    for (size_t i = 0; i < shown && used < size; i++) {
+    for (size_t i = 0; i < shown; i++) {
         const bool is_open = isinf(space->low[i]) && isinf(space->high[i]);
-        int written = is_open ? snprintf(out + used, size - used, ", any number")
-                              : snprintf(out + used, size - used, ", %.4g to %.4g",
-                                         (double)space->low[i], (double)space->high[i]);
-        used += written > 0 ? (size_t)written : 0;
+        aq_text_append(out, size, is_open ? ", any number" : ", %.4g to %.4g",
+                       (double)space->low[i], (double)space->high[i]);
     }
 }
 

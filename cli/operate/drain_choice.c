@@ -24,18 +24,17 @@ static const char *name_of(const Actorq__V1__MemberStatus *member, char name[NAM
 /* "actor-0, actor-1, replay-0", cut to fit. */
 static const char *list_members(const Actorq__V1__StatusReply *status, char *out)
 {
-    size_t used = 0;
     char name[NAME_BYTES];
-    (void)snprintf(out, LISTED_BYTES, "nobody");
+    out[0] = '\0';
     for (size_t i = 0; i < status->n_members; i++) {
         (void)name_of(status->members[i], name);
-        if (used + strlen(name) + sizeof(", ...") >= LISTED_BYTES) {
-            (void)snprintf(out + used, LISTED_BYTES - used, ", ...");
+        if (strlen(out) + strlen(name) + sizeof(", ...") >= LISTED_BYTES) {
+            aq_text_append(out, LISTED_BYTES, ", ...");
             break;
         }
-        used += (size_t)snprintf(out + used, LISTED_BYTES - used, "%s%s", i > 0 ? ", " : "", name);
+        aq_text_append(out, LISTED_BYTES, "%s%s", i > 0 ? ", " : "", name);
     }
-    return out;
+    return status->n_members > 0 ? out : "nobody";
 }
 
 static bool is_meant(const Actorq__V1__MemberStatus *member, const char *name)

@@ -92,17 +92,14 @@ static int take_rows(const char *keys, group_rows *out, aq_error *error)
  * itself what it is. */
 static void name_run(const group_rows *rows, const aq_run_config *config, char *out, size_t size)
 {
-    size_t used = 0;
     (void)snprintf(out, size, "%s", rows->count == 0 ? config->task : "");
-    for (size_t i = 0; i < rows->count && used < size; i++) {
+    for (size_t i = 0; i < rows->count; i++) {
         const aq_setting *row = rows->rows[i];
         const bool alone = row->type == AQ_SETTING_CHOICE || strcmp(row->key, "task") == 0;
         char value[AQ_GROUP_NAME_BYTES];
         value_text(row, config, value, sizeof(value));
-        const int length =
-            snprintf(out + used, size - used, "%s%s%s%s", i > 0 ? ", " : "",
-                     alone ? "" : aq_setting_short_key(row->key), alone ? "" : " ", value);
-        used += length > 0 ? (size_t)length : 0;
+        aq_text_append(out, size, "%s%s%s%s", i > 0 ? ", " : "",
+                       alone ? "" : aq_setting_short_key(row->key), alone ? "" : " ", value);
     }
 }
 

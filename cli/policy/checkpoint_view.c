@@ -12,6 +12,7 @@
 #include "cli/policy/policy_view.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
+#include "common/base/parse.h"
 #include "common/base/plain_text.h"
 
 enum { TEXT_BYTES = 256 };
@@ -88,10 +89,9 @@ json_t *aq_checkpoint_view_json(const aq_checkpoint *checkpoint, size_t file_byt
 /* "parameters, target, adam_m, adam_v, adam_step" */
 static const char *names_of(const aq_named_arrays *arrays, char *text, size_t size)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < arrays->count && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
-                                 arrays->arrays[i].name);
+    text[0] = '\0';
+    for (size_t i = 0; i < arrays->count; i++) {
+        aq_text_append(text, size, "%s%s", i > 0 ? ", " : "", arrays->arrays[i].name);
     }
     return text;
 }

@@ -139,8 +139,8 @@ static int start_run(seed_run *run, aq_error *error)
 {
     const aq_train_options *options = run->all->options;
     char config[PATH_BYTES], folder[PATH_BYTES], result[PATH_BYTES], seed[24], learners[24];
-    folder_of(run->all, run->point, config, sizeof(config) - 16);
-    (void)snprintf(config + strlen(config), 16, "/config.yaml");
+    folder_of(run->all, run->point, config, sizeof(config));
+    aq_text_append(config, sizeof(config), "/config.yaml");
     path_of(run, "", folder, sizeof(folder));
     path_of(run, ".json", result, sizeof(result));
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, run->seed);
@@ -341,11 +341,11 @@ static int write_configs(seed_runs *all, const aq_seed_plan *plan, aq_error *err
         for (size_t i = 0; rc == 0 && i < plan->points; i++) {
             char path[PATH_BYTES];
             rc = plan->resolve(plan->user, i, all->points[i], &config, error);
-            folder_of(all, all->points[i], path, sizeof(path) - 16);
+            folder_of(all, all->points[i], path, sizeof(path));
             if (rc == 0 && pass > 0) {
                 rc = aq_dir_create(path, error);
             }
-            (void)snprintf(path + strlen(path), 16, "/config.yaml");
+            aq_text_append(path, sizeof(path), "/config.yaml");
             if (rc == 0 && pass > 0) {
                 rc = aq_train_write_config(&config, path, error);
             }

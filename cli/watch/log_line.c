@@ -14,55 +14,41 @@
 
 /* ---- JSON to logfmt ------------------------------------------------------------------------- */
 
-typedef struct line_writer {
-    char *out;
-    size_t used;
-} line_writer;
-
-static void put(line_writer *to, const char *text)
-{
-    int length = snprintf(to->out + to->used, AQ_LOG_LINE_BYTES - to->used, "%s", text);
-    size_t room = AQ_LOG_LINE_BYTES - 1 - to->used;
-    to->used += (size_t)length < room ? (size_t)length : room;
-}
-
 static bool needs_quotes(const char *text)
 {
     return text[0] == '\0' || strpbrk(text, " \"\\=\n\t") != NULL;
 }
 
-static void put_member(line_writer *to, const char *key, const json_t *value)
+static void add_member(char *out, const char *key, const json_t *value)
 {
     char quoted[AQ_LOG_LINE_BYTES];
+    char *dumped = NULL;
     const char *text = json_string_value(value);
-    put(to, to->used > 0 ? " " : "");
-    put(to, key);
-    put(to, "=");
-    if (text) {
+    if (text != NULL) {
         /* A text that looks like a number is no number, and a message is always in quotes. */
-        put(to, needs_quotes(text) || strcmp(key, "msg") == 0
-                    ? aq_log_quote(quoted, sizeof(quoted), text)
-                    : text);
+        text = needs_quotes(text) || strcmp(key, "msg") == 0
+                   ? aq_log_quote(quoted, sizeof(quoted), text)
+                   : text;
     } else if (json_is_null(value)) {
-        put(to, "nan");
+        text = "nan";
     } else {
-        char *dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-        put(to, dumped ? dumped : "?");
-        free(dumped);
+        dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+        text = dumped != NULL ? dumped : "?";
     }
+    aq_text_append(out, AQ_LOG_LINE_BYTES, "%s%s=%s", out[0] != '\0' ? " " : "", key, text);
+    free(dumped);
 }
 
 /* False when it is no JSON object. */
 static bool flatten(const char *text, char *out)
 {
-    line_writer to = {.out = out};
     const char *key;
     json_t *value;
     json_t *object = text[0] == '{' ? json_loads(text, 0, NULL) : NULL;
     out[0] = '\0';
     json_object_foreach(object, key, value)
     {
-        put_member(&to, key, value);
+        add_member(out, key, value);
     }
     json_decref(object);
     return object != NULL;
@@ -148,9 +134,7 @@ const char *aq_log_line_logfmt(const aq_log_line *line, char *out)
                    line->ts, aq_log_level_name(line->level), line->role, id, line->event,
                    line->pairs[0] != '\0' ? " " : "", line->pairs);
     if (line->message[0] != '\0') {
-        size_t used = strlen(out);
-        (void)snprintf(out + used, (size_t)AQ_LOG_LINE_BYTES * 2 - used, " msg=\"%s\"",
-                       line->message);
+        aq_text_append(out, (size_t)AQ_LOG_LINE_BYTES * 2, " msg=\"%s\"", line->message);
     }
     return out;
 }

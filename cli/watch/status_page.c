@@ -12,6 +12,7 @@
 #include "cli/train/run_energy.h"
 #include "cli/watch/status_members.h"
 #include "cli/watch/status_replay.h"
+#include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/config/run_names.h"
 
@@ -48,21 +49,20 @@ static void print_head(FILE *out, const char *url, const Actorq__V1__StatusReply
 static void print_metrics(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
     char line[METRICS_TEXT_MAX] = "";
-    size_t shown = 0, used = 0;
+    size_t shown = 0;
     for (size_t i = 0; i < learner->n_metrics; i++) {
         const Actorq__V1__MetricStatus *metric = learner->metrics[i];
         aq_figure value;
-        if (isnan(metric->value) || used >= sizeof(line)) {
+        if (isnan(metric->value)) {
             continue;
         }
         if (shown > 0 && shown % METRICS_A_LINE == 0) {
             aq_print_fact(out, shown == METRICS_A_LINE ? "metrics" : "", "%s", line);
-            used = 0;
+            line[0] = '\0';
         }
-        used +=
-            (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s%s%s", used > 0 ? ", " : "",
-                             metric->title, aq_figure_number(&value, metric->value),
-                             metric->unit[0] != '\0' ? " " : "", metric->unit);
+        aq_text_append(line, sizeof(line), "%s%s %s%s%s", line[0] != '\0' ? ", " : "",
+                       metric->title, aq_figure_number(&value, metric->value),
+                       metric->unit[0] != '\0' ? " " : "", metric->unit);
         shown++;
     }
     if (shown > 0) {

@@ -198,6 +198,17 @@ int aq_text_format(char *out, size_t size, const char *format, ...)
     return (size_t)length < size ? 0 : AQ_E_TOO_BIG;
 }
 
+void aq_text_append(char *out, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(out);
+    va_list args;
+
+    AQ_ASSERT(used < size);
+    va_start(args, format);
+    (void)vsnprintf(out + used, size - used, format, args);
+    va_end(args);
+}
+
 /* "999<unit 0>", "1.5<unit 1>": one decimal from the first unit up. */
 static const char *scaled(char *out, size_t size, double value, const char *const *units)
 {

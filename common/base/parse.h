@@ -34,6 +34,9 @@ int aq_text_set(char *out, size_t size, const char *text) AQ_MUST_USE;
 /* printf into out[size]; AQ_E_TOO_BIG when it does not fit (out holds what does). */
 int aq_text_format(char *out, size_t size, const char *format, ...) AQ_MUST_USE AQ_PRINTF(3, 4);
 
+/* printf behind the text that is in out[size]; what does not fit is cut off. */
+void aq_text_append(char *out, size_t size, const char *format, ...) AQ_PRINTF(3, 4);
+
 /* "1.5 MB", "12.3k", "2m05s": for people. Return `out`. 32 bytes are always enough. */
 const char *aq_text_bytes(char *out, size_t size, double bytes);
 const char *aq_text_count(char *out, size_t size, double count);

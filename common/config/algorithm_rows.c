@@ -3,9 +3,8 @@
  */
 #include "common/config/algorithm_rows.h"
 
-#include <stdio.h>
-
 #include "common/base/assert.h"
+#include "common/base/parse.h"
 
 #define NAME_OF(constant, name, ...) #name,
 const char *const aq_algorithm_names[] = {AQ_ALGORITHMS(NAME_OF) "auto", NULL};
@@ -61,16 +60,15 @@ static bool is_for_any_of(size_t algorithm, const aq_schema *schema, bool is_dat
 static void list(const bool chosen[AQ_ALGORITHM_AUTO], char *out, size_t size)
 {
     size_t left = 0;
-    size_t used = 0;
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
         left += chosen[i];
     }
     out[0] = '\0';
-    for (size_t i = 0; i < AQ_ALGORITHM_AUTO && used < size; i++) {
+    for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
         if (chosen[i]) {
             left--;
             const char *link = left > 1 ? ", " : left == 1 ? " and " : "";
-            used += (size_t)snprintf(out + used, size - used, "%s%s", aq_algorithm_names[i], link);
+            aq_text_append(out, size, "%s%s", aq_algorithm_names[i], link);
         }
     }
 }

@@ -10,6 +10,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/fnv1a.h"
+#include "common/base/parse.h"
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -267,14 +268,11 @@ static void choices_text(const aq_space *space, char *out, size_t size)
 {
     enum { SHOWN_MAX = 7 };
     const uint32_t count = (uint32_t)aq_space_elements(space);
-    size_t used = (size_t)snprintf(out, size, "discrete");
-    for (uint32_t i = 0; i < smaller(count, SHOWN_MAX) && used < size; i++) {
-        used += (size_t)snprintf(out + used, size - used, i == 0 ? " %u" : ",%u",
-                                 aq_space_choices(space, i));
+    snprintf(out, size, "discrete");
+    for (uint32_t i = 0; i < smaller(count, SHOWN_MAX); i++) {
+        aq_text_append(out, size, i == 0 ? " %u" : ",%u", aq_space_choices(space, i));
     }
-    if (count > SHOWN_MAX && used < size) {
-        snprintf(out + used, size - used, ",...");
-    }
+    aq_text_append(out, size, "%s", count > SHOWN_MAX ? ",..." : "");
 }
 
 static void space_text(const aq_space *space, char *out, size_t size)
@@ -286,11 +284,11 @@ static void space_text(const aq_space *space, char *out, size_t size)
     const char *dtype = space->dtype == AQ_DTYPE_F32  ? "f32"
                         : space->dtype == AQ_DTYPE_U8 ? "u8"
                                                       : "?";
-    size_t used = (size_t)snprintf(out, size, "box %s[", dtype);
+    snprintf(out, size, "box %s[", dtype);
     for (uint32_t i = 0; i < smaller(space->rank, AQ_SHAPE_RANK_MAX); i++) {
-        used += (size_t)snprintf(out + used, size - used, i == 0 ? "%u" : ",%u", space->shape[i]);
+        aq_text_append(out, size, i == 0 ? "%u" : ",%u", space->shape[i]);
     }
-    snprintf(out + used, size - used, "]");
+    aq_text_append(out, size, "]");
 }
 
 const char *aq_schema_text(const aq_schema *schema, char *out, size_t size)

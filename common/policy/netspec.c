@@ -5,12 +5,11 @@
 #include "common/policy/netspec.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/fnv1a.h"
+#include "common/base/parse.h"
 #include "common/policy/layer_kind.h"
 
 static uint32_t at_most(uint32_t count, uint32_t most)
@@ -416,24 +415,7 @@ uint32_t aq_net_matrix_width(const aq_net_spec *spec, uint32_t layer)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* A text that is cut off where its room ends. */
-typedef struct line {
-    char *out;
-    size_t size, used;
-} line;
-
-static void put(line *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(line *to, const char *format, ...)
-{
-    if (to->used < to->size) {
-        va_list arguments;
-        va_start(arguments, format);
-        to->used += (size_t)vsnprintf(to->out + to->used, to->size - to->used, format, arguments);
-        va_end(arguments);
-    }
-}
-
-static void put_layer(line *to, const aq_net_spec *spec, uint32_t index)
+static void append_layer(const aq_net_spec *spec, uint32_t index, char *out, size_t size)
 {
     const aq_layer_spec *layer = &spec->layers[index];
     const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
@@ -442,10 +424,10 @@ static void put_layer(line *to, const aq_net_spec *spec, uint32_t index)
     if (kind != NULL) {
         kind->text(layer, text, sizeof(text));
     }
-    put(to, "-%s%s", text, aq_activation_suffix(layer->activation));
+    aq_text_append(out, size, "-%s%s", text, aq_activation_suffix(layer->activation));
     for (uint32_t k = 0; !aq_net_is_chained(spec, index) && k < sources.count; k++) {
-        put(to, "%s%" PRIu32 "%s", k == 0 ? "(" : ",", sources.values[k],
-            k + 1 == sources.count ? ")" : "");
+        aq_text_append(out, size, "%s%" PRIu32 "%s", k == 0 ? "(" : ",", sources.values[k],
+                       k + 1 == sources.count ? ")" : "");
     }
 }
 
@@ -454,19 +436,19 @@ const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size)
     AQ_ASSERT(size > 0);
     const aq_layer_spec *first = &spec->layers[0];
     const aq_layer_kind *kind = aq_layer_kind_of(first->kind);
-    line to = {.out = out, .size = size};
+    out[0] = '\0';
     if (kind != NULL && kind->takes_image) {
-        put(&to, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, first->shape[0], first->shape[1],
-            first->shape[2]);
+        aq_text_append(out, size, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, first->shape[0],
+                       first->shape[1], first->shape[2]);
     } else {
-        put(&to, "%" PRIu32, first->inputs);
+        aq_text_append(out, size, "%" PRIu32, first->inputs);
     }
     for (uint32_t i = 0; i < layer_count(spec); i++) {
-        put_layer(&to, spec, i);
+        append_layer(spec, i, out, size);
     }
     for (uint32_t i = 0; i < array_count(spec); i++) {
-        put(&to, "+%.*s%" PRIu32, AQ_NET_ARRAY_NAME_MAX, spec->arrays[i].name,
-            spec->arrays[i].count);
+        aq_text_append(out, size, "+%.*s%" PRIu32, AQ_NET_ARRAY_NAME_MAX, spec->arrays[i].name,
+                       spec->arrays[i].count);
     }
     return out;
 }

@@ -5,8 +5,9 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "common/base/parse.h"
 
 enum { NUMBERS_MAX = 4, ELEMENT_TEXT_MAX = 48, SPACE_TEXT_BYTES = 256 };
 
@@ -221,13 +222,12 @@ static bool next_element(const char **text, element *ret_element)
 static int refuse(const char *text, aq_error *error)
 {
     char possible[SPACE_TEXT_BYTES] = "";
-    size_t used = 0;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        used += (size_t)snprintf(possible + used, sizeof(possible) - used, "%s, ", names[i].name);
+        aq_text_append(possible, sizeof(possible), "%s, ", names[i].name);
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        used += (size_t)snprintf(possible + used, sizeof(possible) - used, "%s%s:%s",
-                                 i > 0 ? ", " : "or a list of ", kinds[i].word, kinds[i].form);
+        aq_text_append(possible, sizeof(possible), "%s%s:%s", i > 0 ? ", " : "or a list of ",
+                       kinds[i].word, kinds[i].form);
     }
     return aq_fail(error, AQ_E_INVALID,
                    "learner.torso is \"%s\"; possible are %s, such as \"conv:16x3/1\", with "

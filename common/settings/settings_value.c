@@ -257,12 +257,10 @@ static void describe_bounds(const aq_setting *row, char *out, size_t size)
 /* "fp32, fp16 or int8" */
 static void describe_choices(const aq_setting *row, char *out, size_t size)
 {
-    size_t used = 0;
-
-    for (size_t i = 0; row->choices[i] != NULL && used < size; i++) {
+    for (size_t i = 0; row->choices[i] != NULL; i++) {
         const char *gap = i == 0 ? "" : row->choices[i + 1] == NULL ? " or " : ", ";
 
-        used += (size_t)snprintf(out + used, size - used, "%s%s", gap, row->choices[i]);
+        aq_text_append(out, size, "%s%s", gap, row->choices[i]);
     }
 }
 

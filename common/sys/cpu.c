@@ -17,6 +17,7 @@
 #endif
 
 #include "common/base/assert.h"
+#include "common/base/parse.h"
 
 #define X86_FLAGS                                                                                  \
     ((uint32_t)(AQ_CPU_SSE42 | AQ_CPU_AVX2 | AQ_CPU_AVX_VNNI | AQ_CPU_AVX512 |                     \
@@ -110,20 +111,10 @@ static uint32_t detect(void)
 
 static void write_flag_text(char *out, size_t size, uint32_t flags)
 {
-    size_t used = 0;
-
-    if (flags == 0) {
-        snprintf(out, size, "scalar");
-        return;
-    }
+    snprintf(out, size, "%s", flags == 0 ? "scalar" : "");
     for (size_t i = 0; i < RUNG_COUNT; i++) {
         if ((flags & rungs[i].flag) != 0) {
-            int length =
-                snprintf(out + used, size - used, "%s%s", used == 0 ? "" : " ", rungs[i].name);
-
-            AQ_ASSERT(length > 0);
-            used += (size_t)length;
-            AQ_ASSERT(used < size);
+            aq_text_append(out, size, "%s%s", out[0] == '\0' ? "" : " ", rungs[i].name);
         }
     }
 }

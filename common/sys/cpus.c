@@ -7,8 +7,9 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "common/base/parse.h"
 
 _Static_assert(AQ_CPUS_MAX == CPU_SETSIZE, "a set of ours is one of the kernel's");
 
@@ -73,9 +74,8 @@ size_t aq_cpus_count(const aq_cpus *cpus)
 
 void aq_cpus_text(const aq_cpus *cpus, char *out, size_t size)
 {
-    size_t used = 0;
     out[0] = '\0';
-    for (int first = 0, last; first < AQ_CPUS_MAX && used < size; first = last + 1) {
+    for (int first = 0, last; first < AQ_CPUS_MAX; first = last + 1) {
         last = first;
         if (!cpus->has[first]) {
             continue;
@@ -83,10 +83,8 @@ void aq_cpus_text(const aq_cpus *cpus, char *out, size_t size)
         while (last + 1 < AQ_CPUS_MAX && cpus->has[last + 1]) {
             last++;
         }
-        const char *comma = used > 0 ? "," : "";
-        used +=
-            (size_t)(last > first ? snprintf(out + used, size - used, "%s%d-%d", comma, first, last)
-                                  : snprintf(out + used, size - used, "%s%d", comma, first));
+        aq_text_append(out, size, last > first ? "%s%d-%d" : "%s%d", out[0] != '\0' ? "," : "",
+                       first, last);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/text/figure_text.h"
 #include "cli/text/text_table.h"
+#include "common/base/parse.h"
 #include "common/base/plain_text.h"
 
 enum { WORDS_BYTES = 2048, OWN_COLUMNS = 5 };
@@ -30,13 +31,12 @@ const char *aq_sweep_progress_line(const aq_sweep_summary *summary, char *line, 
 static void print_settings(const aq_sweep_study *study, uint32_t stage, char *out, size_t size)
 {
     const aq_sweep_space *space = &study->spec->space;
-    size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < space->count && used < size; i++) {
+    for (size_t i = 0; i < space->count; i++) {
         const char *value = study->stages[stage].point.values[i];
         if (value[0] != '\0') {
-            used += (size_t)snprintf(out + used, size - used, "%s%s=%s", used > 0 ? " " : "",
-                                     aq_setting_short_key(space->dims[i].key), value);
+            aq_text_append(out, size, "%s%s=%s", out[0] != '\0' ? " " : "",
+                           aq_setting_short_key(space->dims[i].key), value);
         }
     }
 }

@@ -72,9 +72,8 @@ static int take_choice(const aq_sweep_reader *reader, aq_yaml_node node, const c
         *ret_choice = (uint32_t)found;
         return 0;
     }
-    for (size_t i = 0, used = 0; words[i] != NULL && used < sizeof(list); i++) {
-        used +=
-            (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", words[i]);
+    for (size_t i = 0; words[i] != NULL; i++) {
+        aq_text_append(list, sizeof(list), "%s%s", i > 0 ? ", " : "", words[i]);
     }
     return aq_sweep_wrong(reader, node, "'%s' is no %s; there are %s", text != NULL ? text : "",
                           what, list);

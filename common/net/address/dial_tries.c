@@ -5,12 +5,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/error.h"
+#include "common/base/parse.h"
 
 void aq_dial_tries_set(aq_dial_tries *tries, const char *place, int lookup,
                        const struct addrinfo *found)
@@ -82,45 +82,33 @@ static const char *address_text(const aq_ip_address *address, char ret_text[INET
     return inet_ntop(address->any.sa_family, bytes, ret_text, INET6_ADDRSTRLEN);
 }
 
-static void append(char *text, size_t size, const char *format, ...) AQ_PRINTF(3, 4);
-
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
-
 void aq_dial_tries_write(const aq_dial_tries *tries, char *ret_text, size_t size)
 {
     char text[INET6_ADDRSTRLEN];
 
     ret_text[0] = '\0';
     if (tries->count == 0) {
-        append(ret_text, size, "%s: %s", tries->host,
-               tries->lookup == AQ_DIAL_LOOKING_UP ? "the name is being looked up"
-               : tries->lookup == 0                ? "the name has no address"
-                                                   : gai_strerror(tries->lookup));
+        aq_text_append(ret_text, size, "%s: %s", tries->host,
+                       tries->lookup == AQ_DIAL_LOOKING_UP ? "the name is being looked up"
+                       : tries->lookup == 0                ? "the name has no address"
+                                                           : gai_strerror(tries->lookup));
         return;
     }
     const char *first = address_text(&tries->tries[0].address, text);
     if (tries->count == 1 && strcmp(first, tries->host) == 0) { /* a number, which is known */
-        append(ret_text, size, "%s", outcome_words(tries->tries[0].outcome));
+        aq_text_append(ret_text, size, "%s", outcome_words(tries->tries[0].outcome));
         return;
     }
-    append(ret_text, size, "%s is %s", tries->host, first);
+    aq_text_append(ret_text, size, "%s is %s", tries->host, first);
     if (tries->count == 1) {
-        append(ret_text, size, ": %s", outcome_words(tries->tries[0].outcome));
+        aq_text_append(ret_text, size, ": %s", outcome_words(tries->tries[0].outcome));
         return;
     }
     for (size_t i = 1; i < tries->count; i++) {
-        append(ret_text, size, ", %s", address_text(&tries->tries[i].address, text));
+        aq_text_append(ret_text, size, ", %s", address_text(&tries->tries[i].address, text));
     }
     for (size_t i = 0; i < tries->count; i++) {
-        append(ret_text, size, "; %s: %s", address_text(&tries->tries[i].address, text),
-               outcome_words(tries->tries[i].outcome));
+        aq_text_append(ret_text, size, "; %s: %s", address_text(&tries->tries[i].address, text),
+                       outcome_words(tries->tries[i].outcome));
     }
 }

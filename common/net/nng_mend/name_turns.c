@@ -245,14 +245,13 @@ void aq_name_turns_met(const struct sockaddr *address)
 static void write_refusal(const aq_dial_tries *tries, char *text, size_t size)
 {
     const char *why = aq_tls_refusal();
-    const size_t used = strlen(text);
     bool is_met = false;
 
     for (size_t i = 0; i < tries->count; i++) {
         is_met = is_met || tries->tries[i].outcome == AQ_DIAL_CONNECTED;
     }
     if (is_met && why != NULL) {
-        (void)snprintf(text + used, size - used, "; TLS: %s", why);
+        aq_text_append(text, size, "; TLS: %s", why);
     }
 }
 
