@@ -1,6 +1,8 @@
 /*
  * Log filter: see log_filter.h.
  */
+#define _GNU_SOURCE /* strptime, timegm */
+
 #include "cli/watch/log_filter.h"
 
 #include <ctype.h>
@@ -47,28 +49,19 @@ static bool parse_age(const char *text, int64_t *ret_s)
     return true;
 }
 
-static uint32_t days_of(uint32_t year, uint32_t month)
-{
-    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    const bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return month == 2 && is_leap ? 29 : days[month - 1];
-}
-
-static uint32_t two_digits(const char *text)
-{
-    return 10 * (uint32_t)(text[0] - '0') + (uint32_t)(text[1] - '0');
-}
-
 /* Whether a clock and a calendar show it; what it leaves away is the least that there is. */
 static bool is_time(const char *text, size_t length)
 {
     char whole[] = "0000-00-00T00:00:00";
+    struct tm parts = {0};
     memcpy(whole, text, length < strlen(whole) ? length : strlen(whole));
-    const uint32_t year = 100 * two_digits(whole) + two_digits(whole + 2);
-    const uint32_t month = two_digits(whole + 5), day = two_digits(whole + 8);
-    return month >= 1 && month <= 12 && day >= 1 && day <= days_of(year, month) &&
-           two_digits(whole + 11) < 24 && two_digits(whole + 14) < 60 &&
-           two_digits(whole + 17) <= 60;
+    if (strptime(whole, "%Y-%m-%dT%H:%M:%S", &parts) == NULL || parts.tm_sec > 60) {
+        return false;
+    }
+    const int day = parts.tm_mday;
+    parts.tm_sec = 0; /* a leap second would be of the next minute */
+    (void)timegm(&parts);
+    return parts.tm_mday == day; /* of a month that has it */
 }
 
 /* Whether it is a beginning of such a moment, of at least a day. */
