@@ -293,6 +293,20 @@ void aq_compare_curve_fini(aq_compare_curve *curve)
     *curve = (aq_compare_curve){0};
 }
 
+size_t aq_compare_curve_crossing(const aq_compare_curve *curve, double threshold)
+{
+    for (size_t i = AQ_RUNNING_WINDOW - 1; i < curve->count; i++) {
+        double sum = 0; /* anew at each point: a running sum would carry its rounding along */
+        for (size_t j = i + 1 - AQ_RUNNING_WINDOW; j <= i; j++) {
+            sum += curve->points[j].value;
+        }
+        if (sum / AQ_RUNNING_WINDOW >= threshold) {
+            return i;
+        }
+    }
+    return curve->count;
+}
+
 double aq_compare_curve_final(const aq_compare_curve *curve)
 {
     double sum = 0;

@@ -6,12 +6,24 @@
 #ifndef AQ_CLI_COMPARE_COMPARE_CURVE_H
 #define AQ_CLI_COMPARE_COMPARE_CURVE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#include "cli/compare/compare_stats.h"
 #include "common/base/error.h"
 
-enum { AQ_CURVE_POINTS_MAX = 1 << 20, AQ_CURVE_BINS = 16, AQ_CURVE_RANKS = 8 };
+enum {
+    AQ_CURVE_POINTS_MAX = 1 << 20,
+    AQ_CURVE_BINS = 16,
+    AQ_CURVE_RANKS = 8,
+    AQ_RUNNING_WINDOW = 10, /* evaluations; as in the ActorQ paper's curves */
+};
+
+/* One evaluation of a run. */
+typedef struct aq_curve_point {
+    double wall_s;
+    double env_steps;
+    double value;
+} aq_curve_point;
 
 /* Where the time of a role went, in seconds, over all its processes. */
 enum aq_compare_state {
@@ -68,6 +80,10 @@ aq_compare_curve aq_compare_curve_none(void);
 int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve,
                           aq_error *error) AQ_MUST_USE;
 void aq_compare_curve_fini(aq_compare_curve *curve); /* a zeroed one is fine */
+
+/* The first point at which the mean of the last AQ_RUNNING_WINDOW values is at least `threshold`,
+ * once there are as many; the curve's count when there is none. */
+size_t aq_compare_curve_crossing(const aq_compare_curve *curve, double threshold);
 
 /* Mean of the evaluations in the last tenth of the steps; NaN of none. No value is chosen, so it
  * doesn't flatter. */

@@ -21,19 +21,16 @@ const char *aq_compare_figure_name(enum aq_compare_figure figure)
 
 /* ---- curves --------------------------------------------------------------------------------- */
 
-/* One seed's curve, smoothed; its x is a block to be freed. */
-static int make_seed_curve(const aq_compare_curve *curve, bool over_steps, aq_band_curve *ret_curve)
+/* One seed's curve, smoothed. */
+static int make_seed_curve(const aq_compare_curve *curve, bool over_steps, aq_band_curve *made)
 {
-    double *block = aq_alloc(curve->count * 2, sizeof(*block));
-    if (!block) {
-        return AQ_E_NOMEM;
+    int rc = aq_band_curve_init(made, curve->count);
+    for (size_t i = 0; rc == 0 && i < curve->count; i++) {
+        const aq_curve_point *point = &curve->points[i];
+        aq_band_curve_add(made, over_steps ? point->env_steps : point->wall_s, point->value);
     }
-    for (size_t i = 0; i < curve->count; i++) {
-        block[i] = over_steps ? curve->points[i].env_steps : curve->points[i].wall_s;
-    }
-    aq_stats_running_mean(curve->points, curve->count, block + curve->count);
-    *ret_curve = (aq_band_curve){.x = block, .y = block + curve->count, .count = curve->count};
-    return 0;
+    aq_band_curve_smooth(made, AQ_RUNNING_WINDOW);
+    return rc;
 }
 
 int aq_compare_band(const aq_compare_summary *summary, size_t arm, bool over_steps,
@@ -57,7 +54,7 @@ int aq_compare_band(const aq_compare_summary *summary, size_t arm, bool over_ste
         drawn = aq_plot_band(seeds, count, points, AQ_BAND_BOOTSTRAP, AQ_BAND_CUT, out);
     }
     for (size_t i = 0; i < count; i++) {
-        aq_free((double *)(uintptr_t)seeds[i].x);
+        aq_band_curve_fini(&seeds[i]);
     }
     if (rc == 0) {
         *ret_count = drawn;

@@ -144,7 +144,7 @@ static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row 
 static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run *run)
 {
     const aq_compare_curve *curve = &run->curve;
-    size_t at = aq_stats_running_crossing(curve->points, curve->count, summary->threshold);
+    size_t at = aq_compare_curve_crossing(curve, summary->threshold);
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}",
         aq_compare_subject_name(summary->plan->request.subject), summary->plan->arms[run->arm].name,

@@ -80,7 +80,7 @@ static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t
         if (runs[i].outcome != AQ_OUTCOME_FINISHED) {
             continue;
         }
-        size_t at = aq_stats_running_crossing(curve->points, curve->count, summary->threshold);
+        size_t at = aq_compare_curve_crossing(curve, summary->threshold);
         finished++;
         if (at < curve->count) {
             times_s[reached] = curve->points[at].wall_s;

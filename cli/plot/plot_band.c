@@ -9,9 +9,47 @@
 
 #include "cli/text/student_t.h"
 #include "common/base/assert.h"
+#include "common/base/memory.h"
 #include "common/base/rng.h"
 
 enum { DRAWS = 1000, DRAW_SEED = 1 };
+
+/* ---- curves --------------------------------------------------------------------------------- */
+
+int aq_band_curve_init(aq_band_curve *curve, size_t most)
+{
+    double *block = aq_alloc(2 * most + 1, sizeof(*block));
+    *curve = (aq_band_curve){.x = block, .y = block != NULL ? block + most : NULL};
+    return block != NULL ? 0 : AQ_E_NOMEM;
+}
+
+void aq_band_curve_fini(aq_band_curve *curve)
+{
+    aq_free(curve->x);
+    *curve = (aq_band_curve){.count = 0};
+}
+
+void aq_band_curve_add(aq_band_curve *curve, double x, double y)
+{
+    curve->x[curve->count] = x;
+    curve->y[curve->count++] = y;
+}
+
+/* From the last on, as means reach back; added up anew at each point, as a running sum would carry
+ * its rounding along. */
+void aq_band_curve_smooth(aq_band_curve *curve, size_t window)
+{
+    for (size_t i = curve->count; window > 1 && i-- > 0;) {
+        const size_t first = i + 1 > window ? i + 1 - window : 0;
+        double sum = 0;
+        for (size_t j = first; j <= i; j++) {
+            sum += curve->y[j];
+        }
+        curve->y[i] = sum / (double)(i + 1 - first);
+    }
+}
+
+/* ---- cells ---------------------------------------------------------------------------------- */
 
 /* A curve that is walked from cell to cell. */
 typedef struct band_walk {

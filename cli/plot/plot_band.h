@@ -11,6 +11,7 @@
 
 #include "cli/plot/plot_chart.h"
 #include "common/base/choice.h"
+#include "common/base/error.h"
 
 enum { AQ_BAND_RUNS_MAX = 64, AQ_BAND_CELLS_MAX = 4096 };
 
@@ -28,11 +29,19 @@ enum aq_band { AQ_BANDS(AQ_CHOICE_CONSTANT) };
     X(AQ_BAND_CUT, "cut")
 enum aq_band_end { AQ_BAND_ENDS(AQ_CHOICE_CONSTANT) };
 
-/* One run's curve; `x` never falls, all is finite. Lent. */
+/* One run's curve; `x` never falls, all is finite. */
 typedef struct aq_band_curve {
-    const double *x, *y;
+    double *x, *y;
     size_t count;
 } aq_band_curve;
+
+/* One that owns room for so many points, none of which is there yet. AQ_E_NOMEM. */
+int aq_band_curve_init(aq_band_curve *curve, size_t most) AQ_MUST_USE;
+void aq_band_curve_fini(aq_band_curve *curve); /* a zeroed one is fine */
+void aq_band_curve_add(aq_band_curve *curve, double x, double y);
+
+/* Each value becomes the mean of the last `window` of them up to it. */
+void aq_band_curve_smooth(aq_band_curve *curve, size_t window);
 
 /* Cuts the extent, which begins where all runs have begun, into `cells` (1 to AQ_BAND_CELLS_MAX) of
  * one width. In a cell, a run counts with the mean of its points there, or, where it has none, with

@@ -18,11 +18,6 @@
 
 enum { CELLS = 240, PATH_BYTES_MAX = 4096, LEVEL_NAME_BYTES = 32, NOTE_BYTES = 128 };
 
-typedef struct run_curve {
-    double *x, *y; /* in one block, at x */
-    size_t count;
-} run_curve;
-
 typedef struct group_curve {
     aq_plot_point points[CELLS];
     size_t count;
@@ -35,7 +30,7 @@ struct aq_run_plot {
     size_t run_count;   /* that were not skipped */
     const char **names; /* of each, lent; as the next two */
     aq_run_config *configs;
-    run_curve *curves;
+    aq_band_curve *curves;
     size_t points, fell_back; /* of all runs; points include those that fell back */
     aq_run_groups groups;
     group_curve *group_curves;
@@ -54,34 +49,18 @@ static double x_of(enum aq_plot_x x, const aq_series_point *point)
                                       : point->learner_steps;
 }
 
-/* From the last on, as means reach back. */
-static void smooth(run_curve *curve, size_t window)
+static int take_series(const aq_run_series *series, const aq_run_plot_options *options,
+                       aq_band_curve *curve)
 {
-    for (size_t i = curve->count; window > 1 && i-- > 0;) {
-        const size_t first = i + 1 > window ? i + 1 - window : 0;
-        double sum = 0;
-        for (size_t j = first; j <= i; j++) {
-            sum += curve->y[j];
-        }
-        curve->y[i] = sum / (double)(i + 1 - first);
-    }
-}
-
-static int take_series(const aq_run_series *series, enum aq_plot_x x, run_curve *curve)
-{
-    curve->x = aq_alloc(2 * series->count + 1, sizeof(*curve->x));
-    if (!curve->x) {
-        return AQ_E_NOMEM;
-    }
-    curve->y = curve->x + series->count;
-    for (size_t i = 0; i < series->count; i++) {
-        const double at = x_of(x, &series->points[i]);
+    int rc = aq_band_curve_init(curve, series->count);
+    for (size_t i = 0; rc == 0 && i < series->count; i++) {
+        const double at = x_of(options->x, &series->points[i]);
         if (curve->count == 0 || at >= curve->x[curve->count - 1]) {
-            curve->x[curve->count] = at;
-            curve->y[curve->count++] = series->points[i].value;
+            aq_band_curve_add(curve, at, series->points[i].value);
         }
     }
-    return 0;
+    aq_band_curve_smooth(curve, (size_t)options->smooth);
+    return rc;
 }
 
 /* A run that was not trained yet has a configuration and no metrics: an empty curve. */
@@ -104,11 +83,10 @@ static int read_run(aq_run_plot *plot, const char *run, aq_error *error)
     }
     (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run);
     rc = aq_path_exists(path) ? aq_run_series_read(path, plot->options->y, &series, error) : 0;
-    if (rc == 0 && take_series(&series, plot->options->x, &plot->curves[index])) {
+    if (rc == 0 && take_series(&series, plot->options, &plot->curves[index]) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     if (rc == 0) {
-        smooth(&plot->curves[index], (size_t)plot->options->smooth);
         plot->points += series.count + series.fell_back;
         plot->fell_back += series.fell_back;
         plot->names[plot->run_count++] = run;
@@ -152,7 +130,7 @@ static void choose_unit(aq_run_plot *plot)
     double longest = 0, unit = 1;
     plot->x_label = labels[plot->options->x];
     for (size_t i = 0; i < plot->run_count; i++) {
-        const run_curve *curve = &plot->curves[i];
+        const aq_band_curve *curve = &plot->curves[i];
         longest = curve->count > 0 ? fmax(longest, curve->x[curve->count - 1]) : longest;
     }
     if (plot->options->x != AQ_PLOT_X_TIME || longest < 600) {
@@ -178,9 +156,8 @@ static int make_curve(aq_run_plot *plot, size_t group, aq_error *error)
                        plot->groups.groups[group].name, AQ_BAND_RUNS_MAX);
     }
     for (size_t i = 0; i < plot->run_count; i++) {
-        const run_curve *curve = &plot->curves[i];
-        if (plot->groups.group_of[i] == group && curve->count > 0) {
-            curves[count++] = (aq_band_curve){curve->x, curve->y, curve->count};
+        if (plot->groups.group_of[i] == group && plot->curves[i].count > 0) {
+            curves[count++] = plot->curves[i];
         }
     }
     group_curve *made = &plot->group_curves[group];
@@ -299,7 +276,7 @@ void aq_run_plot_destroy(aq_run_plot *plot)
         return;
     }
     for (size_t i = 0; i < plot->run_count; i++) {
-        aq_free(plot->curves[i].x);
+        aq_band_curve_fini(&plot->curves[i]);
     }
     aq_run_groups_fini(&plot->groups);
     aq_free(plot->group_curves);

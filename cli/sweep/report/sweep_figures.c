@@ -94,7 +94,6 @@ static int band_of(const aq_sweep_study *study, const char *dir, uint32_t stage,
 {
     const aq_sweep_stage *its = &study->stages[stage];
     aq_band_curve curves[AQ_SWEEP_SEEDS_MAX];
-    double *blocks[AQ_SWEEP_SEEDS_MAX] = {NULL};
     size_t count = 0;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < its->run_count; i++) {
@@ -105,22 +104,16 @@ static int band_of(const aq_sweep_study *study, const char *dir, uint32_t stage,
         if (aq_compare_curve_read(path, &curve, NULL) != 0) {
             continue;
         }
-        double *block = aq_alloc(2 * curve.count + 1, sizeof(*block));
-        rc = block != NULL ? 0 : AQ_E_NOMEM;
+        rc = aq_band_curve_init(&curves[count++], curve.count);
         for (size_t j = 0; rc == 0 && j < curve.count; j++) {
-            block[j] = curve.points[j].env_steps;
-            block[curve.count + j] = curve.points[j].value;
-        }
-        if (rc == 0) {
-            blocks[count] = block;
-            curves[count++] = (aq_band_curve){block, block + curve.count, curve.count};
+            aq_band_curve_add(&curves[count - 1], curve.points[j].env_steps, curve.points[j].value);
         }
         aq_compare_curve_fini(&curve);
     }
     *ret_count =
         rc == 0 ? aq_plot_band(curves, count, CELLS, AQ_BAND_BOOTSTRAP, AQ_BAND_CARRY, points) : 0;
     for (size_t i = 0; i < count; i++) {
-        aq_free(blocks[i]);
+        aq_band_curve_fini(&curves[i]);
     }
     return rc;
 }

@@ -140,3 +140,41 @@ TEST_IN_FOLDER(no_memory_leaves_nothing_behind)
     }
     aq_compare_curve_fini(&curve);
 }
+
+/* ---- when a threshold is reached ------------------------------------------------------------ */
+
+enum { COUNT = 12 };
+
+/* Values 0, 1, 2 ... */
+static size_t crossing_of_ramp(size_t count, double threshold)
+{
+    aq_curve_point points[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        points[i] = (aq_curve_point){.value = (double)i};
+    }
+    const aq_compare_curve ramp = {.points = points, .count = count};
+    return aq_compare_curve_crossing(&ramp, threshold);
+}
+
+TEST(a_threshold_that_is_never_reached_has_no_crossing)
+{
+    assert_int_equal(crossing_of_ramp(COUNT, 11.5), COUNT);
+    assert_int_equal(crossing_of_ramp(COUNT, (double)NAN), COUNT);
+    assert_int_equal(crossing_of_ramp(0, 0), 0);
+}
+
+TEST(a_crossing_waits_for_a_whole_window)
+{
+    assert_int_equal(crossing_of_ramp(COUNT, 0), 9);
+    assert_int_equal(crossing_of_ramp(COUNT, 5), 10);
+    assert_int_equal(crossing_of_ramp(COUNT, 6.6), COUNT);
+    assert_int_equal(crossing_of_ramp(9, 0), 9);
+}
+
+TEST(a_single_peak_crosses_nothing_in_the_mean)
+{
+    aq_curve_point points[COUNT] = {{0}};
+    const aq_compare_curve peak = {.points = points, .count = COUNT};
+    points[3].value = 100;
+    assert_int_equal(aq_compare_curve_crossing(&peak, 50), COUNT);
+}

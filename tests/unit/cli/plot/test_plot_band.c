@@ -23,8 +23,8 @@ TEST(three_lines_have_their_mean_and_band)
         {AQ_BAND_STDERR, 1.527525231651947, 1.527525231651947}, /* sqrt(7 / 3) */
         {AQ_BAND_MINMAX, 2, 3},
     };
-    const double x[] = {0, 100};
-    const double y[3][2] = {{0, 100}, {1, 101}, {5, 105}};
+    double x[] = {0, 100};
+    double y[3][2] = {{0, 100}, {1, 101}, {5, 105}};
     const aq_band_curve curves[] = {{x, y[0], 2}, {x, y[1], 2}, {x, y[2], 2}};
     aq_plot_point points[10];
     for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
@@ -46,7 +46,7 @@ TEST(three_lines_have_their_mean_and_band)
  * beyond it, and below what any run had. */
 TEST(a_bootstrap_stays_within_what_the_runs_reached)
 {
-    const double x[] = {0, 100}, solved[] = {500, 500}, poor[] = {100, 100};
+    double x[] = {0, 100}, solved[] = {500, 500}, poor[] = {100, 100};
     const aq_band_curve curves[] = {{x, solved, 2}, {x, solved, 2}, {x, poor, 2}};
     aq_plot_point points[3];
     (void)aq_plot_band(curves, 3, 3, AQ_BAND_STUDENT, AQ_BAND_CARRY, points);
@@ -61,7 +61,7 @@ TEST(a_bootstrap_stays_within_what_the_runs_reached)
  * standard errors of 0.158 at most. */
 TEST(a_bootstrap_is_the_interval_of_the_mean)
 {
-    const double x[] = {0}, y[] = {0, 1};
+    double x[] = {0}, y[] = {0, 1};
     aq_band_curve curves[10];
     aq_plot_point point;
     for (size_t i = 0; i < 10; i++) {
@@ -74,7 +74,7 @@ TEST(a_bootstrap_is_the_interval_of_the_mean)
 
 TEST(points_in_a_cell_count_with_their_mean)
 {
-    const double x[] = {0, 1, 2, 3, 4}, y[] = {10, 20, 30, 40, 80};
+    double x[] = {0, 1, 2, 3, 4}, y[] = {10, 20, 30, 40, 80};
     const aq_band_curve curve = {x, y, 5};
     aq_plot_point points[2];
     assert_int_equal(aq_plot_band(&curve, 1, 2, AQ_BAND_STUDENT, AQ_BAND_CARRY, points), 2);
@@ -85,8 +85,8 @@ TEST(points_in_a_cell_count_with_their_mean)
 
 TEST(a_run_that_has_ended_is_carried_on_or_the_line_is_cut)
 {
-    const double x_long[] = {0, 50, 100}, y_long[] = {0, 0, 0};
-    const double x_short[] = {0, 50}, y_short[] = {10, 10};
+    double x_long[] = {0, 50, 100}, y_long[] = {0, 0, 0};
+    double x_short[] = {0, 50}, y_short[] = {10, 10};
     const aq_band_curve two[] = {{x_long, y_long, 3}, {x_short, y_short, 2}};
     aq_plot_point points[4];
     assert_int_equal(aq_plot_band_ended(two, 2, 4), 1);
@@ -102,7 +102,7 @@ TEST(a_run_that_has_ended_is_carried_on_or_the_line_is_cut)
 
 TEST(a_line_begins_where_all_runs_have_begun)
 {
-    const double x_early[] = {0, 100}, x_late[] = {40, 100}, y[] = {0, 10};
+    double x_early[] = {0, 100}, x_late[] = {40, 100}, y[] = {0, 10};
     const aq_band_curve two[] = {{x_early, y, 2}, {x_late, y, 2}};
     aq_plot_point points[3];
     assert_int_equal(aq_plot_band(two, 2, 3, AQ_BAND_NONE, AQ_BAND_CARRY, points), 3);
@@ -112,7 +112,7 @@ TEST(a_line_begins_where_all_runs_have_begun)
 
 TEST(runs_with_nothing_in_common_have_no_line_to_cut)
 {
-    const double x_first[] = {0, 10}, x_second[] = {20, 30}, y[] = {1, 3};
+    double x_first[] = {0, 10}, x_second[] = {20, 30}, y[] = {1, 3};
     const aq_band_curve two[] = {{x_first, y, 2}, {x_second, y, 2}};
     aq_plot_point points[4];
     assert_int_equal(aq_plot_band(two, 2, 4, AQ_BAND_NONE, AQ_BAND_CUT, points), 0);
@@ -122,7 +122,7 @@ TEST(runs_with_nothing_in_common_have_no_line_to_cut)
 
 TEST(a_run_without_points_is_not_there)
 {
-    const double x[] = {3, 3}, y[] = {1, 3};
+    double x[] = {3, 3}, y[] = {1, 3};
     const aq_band_curve curves[] = {{NULL, NULL, 0}, {x, y, 2}};
     aq_plot_point points[8];
     assert_int_equal(aq_plot_band(curves, 1, 8, AQ_BAND_STUDENT, AQ_BAND_CARRY, points), 0);
@@ -130,4 +130,22 @@ TEST(a_run_without_points_is_not_there)
     assert_int_equal(aq_plot_band(curves, 2, 8, AQ_BAND_STUDENT, AQ_BAND_CARRY, points), 1);
     near(points[0].x, 3);
     near(points[0].y, 2);
+}
+
+TEST(a_smoothed_curve_has_the_values_that_there_are)
+{
+    aq_band_curve curve;
+    assert_int_equal(aq_band_curve_init(&curve, 12), 0);
+    for (size_t i = 0; i < 12; i++) {
+        aq_band_curve_add(&curve, 10.0 * (double)i, (double)i);
+    }
+    aq_band_curve_smooth(&curve, 1);
+    assert_true(curve.y[11] == 11);
+    aq_band_curve_smooth(&curve, 10);
+    assert_true(curve.y[0] == 0.0);
+    assert_true(curve.y[1] == 0.5);
+    assert_true(curve.y[9] == 4.5);
+    assert_true(curve.y[11] == 6.5);
+    assert_true(curve.x[11] == 110);
+    aq_band_curve_fini(&curve);
 }
