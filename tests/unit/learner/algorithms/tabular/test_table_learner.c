@@ -177,7 +177,7 @@ TEST(a_step_moves_the_cell_it_visited_by_its_error)
     for (size_t i = 0; i < 3; i++) {
         stand all = make(classes[i]);
         put_two_steps(&all);
-        (void)agent_train(all.agent, all.batch);
+        const aq_update_report report = agent_train(all.agent, all.batch);
         const double second =
             rows[i].learns_last ? 0.25 + 0.5 * (discount * rows[i].behind - 0.25) : 0.25;
         const double best = 1, mean = 0.5 * (second + 1);
@@ -188,7 +188,34 @@ TEST(a_step_moves_the_cell_it_visited_by_its_error)
         assert_near(value_at(&all, 1, RIGHT), -0.5 + 0.5 * (0.25 + discount * next + 0.5), 1e-6);
         assert_near(value_at(&all, 1, 0), 0.5, 0);
         assert_near(value_at(&all, 2, RIGHT), 1, 0);
+        const double first_error = 0.25 + discount * next + 0.5, last_error = 2 * (second - 0.25);
+        const int learned = rows[i].learns_last ? 2 : 1;
+        assert_near(report.metrics[AQ_VALUE_MEAN], (rows[i].learns_last ? -0.25 : -0.5) / learned,
+                    1e-6);
+        assert_near(report.metrics[AQ_VALUE_LOSS],
+                    0.5 * (first_error * first_error + last_error * last_error) / learned, 1e-6);
+        assert_near(all.batch->priority[0], (fabs(first_error) + fabs(last_error)) / learned, 1e-6);
     }
+}
+
+/* What comes behind its only step is not in it. */
+TEST(a_sequence_that_teaches_nothing_has_no_priority)
+{
+    stand all = make(&aq_sarsa_class);
+    put_two_steps(&all);
+    all.batch->length[0] = 1;
+    (void)agent_train(all.agent, all.batch);
+    assert_near(all.batch->priority[0], 0, 0);
+    assert_near(value_at(&all, 1, RIGHT), -0.5, 0);
+}
+
+TEST(no_weight_moves_a_cell_beyond_what_it_should_have_been)
+{
+    stand all = make(&aq_q_class);
+    put_two_steps(&all);
+    all.batch->weight[0] = 9;
+    (void)agent_train(all.agent, all.batch);
+    assert_near(value_at(&all, 2, 0), discount * 0.5, 1e-6);
 }
 
 TEST(a_reward_reaches_the_beginning_of_a_sequence_at_once)
@@ -247,9 +274,24 @@ static void choose_in(aq_agent *agent, const aq_schema *schema, const aq_params 
     aq_snapshot_unref(snapshot);
 }
 
-/* Values of one size in most states, whose actions differ by a thousandth, and a cliff in one. Of
- * the values themselves int8 loses many choices; an untrained table, all of whose values are the
- * same, can be published as well. */
+/* Values of a table that nothing has trained; of two actions that are as good everywhere, and one
+ * that is worse; of one size in most states, with actions that differ by a thousandth, and a cliff
+ * in one. */
+enum stage { UNTRAINED, TIED, TRAINED, STAGES };
+
+static float value_in(enum stage stage, size_t i, aq_rng *rng)
+{
+    switch (stage) {
+    case TIED:
+        return i / WIDE_STATES < 2 ? 1.0f : 0.0f;
+    case TRAINED:
+        return i % WIDE_STATES == 0 ? -100 : -10 + 0.001f * (float)aq_rng_below(rng, 9);
+    default:
+        return 0.0f;
+    }
+}
+
+/* Of the trained values themselves int8 loses many choices. */
 TEST(actors_choose_in_every_format_as_in_fp32)
 {
     static const enum aq_format formats[] = {AQ_FORMAT_F32,          AQ_FORMAT_BF16,
@@ -261,9 +303,9 @@ TEST(actors_choose_in_every_format_as_in_fp32)
     float *values = agent_state(agent).parameters;
     aq_rng rng = rng_of(4, 0);
     uint32_t exact[WIDE_STATES], chosen[WIDE_STATES], lost = 0;
-    for (int is_trained = 0; is_trained < 2; is_trained++) {
-        for (size_t i = 0; is_trained && i < WIDE_STATES * WIDE_ACTIONS; i++) {
-            values[i] = i % WIDE_STATES == 0 ? -100 : -10 + 0.001f * (float)aq_rng_below(&rng, 9);
+    for (int stage = 0; stage < STAGES; stage++) {
+        for (size_t i = 0; i < WIDE_STATES * WIDE_ACTIONS; i++) {
+            values[i] = value_in((enum stage)stage, i, &rng);
         }
         const aq_params raw = aq_params_view(aq_agent_spec(agent), values);
         choose_in(agent, &schema, &raw, AQ_FORMAT_F32, exact);
@@ -271,7 +313,7 @@ TEST(actors_choose_in_every_format_as_in_fp32)
             choose_in(agent, &schema, aq_agent_policy(agent), formats[i], chosen);
             assert_memory_equal(chosen, exact, sizeof(exact));
         }
-        if (is_trained) {
+        if (stage == TRAINED) {
             choose_in(agent, &schema, &raw, AQ_FORMAT_INT8_CHANNEL, chosen);
         }
     }
