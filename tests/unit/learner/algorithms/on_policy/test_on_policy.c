@@ -201,6 +201,23 @@ TEST(trpo_goes_no_further_than_its_trust_region)
     }
 }
 
+/* Ten times half of a step that is much too far. */
+TEST(trpo_stays_where_no_step_is_better)
+{
+    stand all = make(&aq_trpo_class, NUMBERS);
+    all.config.learner.kl_max = 1e9;
+    all.config.learner.normalize_advantages = false;
+    all.agent = agent_of(&aq_trpo_class, &all.config, &all.schema, 7);
+    const size_t policy = aq_agent_policy(all.agent)->count;
+    const kept_copy before = agent_copy(all.agent);
+    fill(&all);
+    for (uint32_t i = 0; i < GROUP; i++) {
+        all.group->reward[i] = 10; /* anything else would be worse */
+    }
+    (void)agent_train(all.agent, all.group);
+    assert_memory_equal(agent_state(all.agent).parameters, before.floats, policy * sizeof(float));
+}
+
 /* The policy that drew is the policy that learns: ratios are 1, but for rounding. */
 TEST(its_own_draws_are_as_likely_as_it_says)
 {
@@ -279,6 +296,35 @@ TEST(what_is_not_finite_and_an_action_that_does_not_exist_are_refused)
         assert_int_equal(aq_agent_train(all.agent, all.group, &report), AQ_E_CORRUPT);
         agent_assert_as(all.agent, &before);
         (void)update(&all);
+    }
+}
+
+TEST(trpo_takes_no_step_along_a_gradient_beyond_bounds)
+{
+    stand all = make(&aq_trpo_class, NUMBERS);
+    aq_update_report report = {0};
+    all.config.learner.normalize_advantages = false;
+    all.agent = agent_of(&aq_trpo_class, &all.config, &all.schema, 7);
+    const kept_copy before = agent_copy(all.agent);
+    fill(&all);
+    for (uint32_t i = 0; i < GROUP; i++) {
+        all.group->reward[i] *= 1e30f;
+    }
+    assert_int_equal(aq_agent_train(all.agent, all.group, &report), AQ_E_CORRUPT);
+    agent_assert_as(all.agent, &before);
+}
+
+/* It deviates from no other, and is one minibatch. */
+TEST(a_single_step_is_a_group)
+{
+    for (size_t c = 0; c < sizeof(classes) / sizeof(classes[0]); c++) {
+        stand all = make(classes[c], CHOICES);
+        all.config.learner.normalize_advantages = true;
+        all.agent = agent_of(classes[c], &all.config, &all.schema, 7);
+        const uint64_t of_two = update(&all).steps; /* for each epoch; or one, of those without */
+        fill(&all);
+        all.group->rows = all.group->length[0] = 1;
+        assert_int_equal(agent_train(all.agent, all.group).steps, (of_two + 1) / 2);
     }
 }
 

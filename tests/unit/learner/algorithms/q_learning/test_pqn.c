@@ -136,6 +136,22 @@ TEST(what_it_cannot_learn_from_changes_nothing)
     agent_assert_as(s.agent, &before);
 }
 
+/* The last sequence of a group may be longer than what was missing. */
+TEST(a_group_may_be_longer_or_shorter_than_was_asked_for)
+{
+    aq_run_config config = config_of();
+    config.learner.minibatches = 3;
+    stand s = make(&config);
+    s.group = fixture_recorded(&s.schema, NULL, STEPS, ROWS + 1);
+    fill(&s);
+    s.group->length[ROWS - 1] = STEPS - 1;
+    s.group->length[ROWS] = STEPS;
+    assert_int_equal(agent_train(s.agent, s.group).steps, 9);
+    s.group->rows = 1;
+    s.group->length[0] = 1; /* which is one minibatch */
+    assert_int_equal(agent_train(s.agent, s.group).steps, 3);
+}
+
 TEST(quantization_aware_training_is_refused)
 {
     aq_run_config config = config_of();
