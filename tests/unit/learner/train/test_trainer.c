@@ -218,6 +218,48 @@ TEST_IN(trainer_desk, desk, its_time_is_training_waiting_and_publishing)
                 aq_clock_monotonic_ns() - begun_ns);
 }
 
+static void create_as(trainer_desk *desk, const aq_trainer_config *config)
+{
+    aq_trainer_destroy(desk->trainer);
+    assert_int_equal(aq_trainer_create(config, &desk->trainer), 0);
+}
+
+/* It waits for somebody to take its versions, most of the time; that is counted once. */
+TEST_IN(trainer_desk, desk, what_publishing_takes_is_not_training)
+{
+    aq_trainer_config config = config_of(desk, 1);
+    config.is_paced = true;
+    create_as(desk, &config);
+    const int64_t begun_ns = aq_clock_monotonic_ns();
+    assert_int_equal(aq_trainer_start(desk->trainer), 0);
+    give(desk, 0, 2);
+    aq_clock_wait_until(aq_clock_monotonic_ns() + 50 * AQ_NS_PER_MS);
+    assert_int_equal(aq_quantizer_stage_start(desk->watcher.stage), 0);
+    wait_for_group(desk);
+    wait_for_group(desk);
+    aq_trainer_stop(desk->trainer);
+    const aq_trainer_times times = aq_trainer_spent(desk->trainer);
+    assert_true(times.training_ns > 0 && times.publishing_ns > 40 * AQ_NS_PER_MS);
+    assert_true(times.training_ns + times.publishing_ns + times.waiting_ns <=
+                aq_clock_monotonic_ns() - begun_ns);
+}
+
+TEST_IN(trainer_desk, desk, groups_of_old_versions_are_passed_over_and_told)
+{
+    aq_trainer_config config = config_of(desk, PERIOD);
+    aq_trainer_progress progress;
+    config.core.versions_max = 2;
+    create_as(desk, &config);
+    aq_trainer_tell_versions(desk->trainer, &(aq_trainer_versions){.newest = 7});
+    start(desk);
+    give(desk, 0, 1);
+    wait_for_group(desk);
+    aq_trainer_stop(desk->trainer);
+    aq_trainer_look(desk->trainer, &progress);
+    assert_int_equal(progress.sums.steps, 0);
+    assert_int_equal(progress.sums.outdated, 2 * BATCH_ROWS);
+}
+
 /* ---- checkpoints --------------------------------------------------------------------------- */
 
 /* Two groups: when the second is done, all that followed the first has happened. */
@@ -361,10 +403,9 @@ static void start_with(trainer_desk *desk, other_rank *other, aq_rank_meeting **
 {
     other->link = (aq_rank_link){.count = 2, .state = other, .join = answer};
     assert_int_equal(aq_rank_meeting_create(&other->link, ret_meeting), 0);
-    aq_trainer_destroy(desk->trainer);
     aq_trainer_config config = config_of(desk, PERIOD);
     config.meeting = *ret_meeting;
-    assert_int_equal(aq_trainer_create(&config, &desk->trainer), 0);
+    create_as(desk, &config);
     start(desk);
 }
 

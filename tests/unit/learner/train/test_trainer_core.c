@@ -63,7 +63,7 @@ static void core_desk_teardown(core_desk *desk)
     learner_kit_fini(&desk->kit);
 }
 
-static void configure(core_desk *desk, uint64_t publish_period)
+static aq_trainer_settings settings_of(uint64_t publish_period)
 {
     aq_trainer_settings settings = {.epsilon = 0.5};
     settings.config.quantizer.publish_period = publish_period;
@@ -73,6 +73,12 @@ static void configure(core_desk *desk, uint64_t publish_period)
     settings.config.limits.learner_steps = 100;
     settings.config.actor.explore_end = 0.0;
     settings.config.actor.explore_steps = 50;
+    return settings;
+}
+
+static void configure(core_desk *desk, uint64_t publish_period)
+{
+    const aq_trainer_settings settings = settings_of(publish_period);
     aq_trainer_core_configure(desk->core, &settings);
 }
 
@@ -185,10 +191,17 @@ TEST_IN(core_desk, desk, what_updates_take_of_the_exchange_is_told)
     const aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     const size_t first = fake_algorithm_class.metrics.count;
     const aq_metric_list *metrics = aq_agent_metrics(desk->algorithm.agent);
+    assert_int_equal(sums.rows, 3 * BATCH_ROWS * link.count);
     assert_int_equal(sums.exchange_ns, 3 * 7);
+    assert_near(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_EXCHANGE_MS), 7e-6, 1e-15);
     assert_true(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_EXCHANGE_BYTES) == 100);
     assert_true(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_RANKS) == 2);
     assert_true(isnan(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_NOISE_SCALE)));
+    aq_trainer_settings settings = settings_of(PERIOD);
+    settings.config.learner.rank_rate = AQ_RANK_RATE_LINEAR;
+    aq_trainer_core_configure(desk->core, &settings);
+    train(desk, 1);
+    assert_near(desk->algorithm.learning_rate, link.count * 2.0 * (1 - 3.0 / 100), 1e-12);
     aq_gradient_exchange_destroy(config.exchange);
 }
 
@@ -258,9 +271,36 @@ TEST_IN(core_desk, desk, versions_that_were_skipped_make_no_row_older)
     aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     assert_true(sums.behind_sum == 1 + (BATCH_ROWS - 1) * 3);
     group->version[0] = 1026;
+    group->version[1] = 1025;
     aq_trainer_core_train(desk->core, group, 1027);
     sums = aq_trainer_core_take_sums(desk->core);
-    assert_true(sums.behind_sum == 1 + (BATCH_ROWS - 1) * 5);
+    assert_true(sums.behind_sum == 1 + 2 + (BATCH_ROWS - 2) * 5);
+    aq_batch_destroy(group);
+}
+
+/* Of the newest two versions; and of none, as long as there are fewer. */
+TEST_IN(core_desk, desk, what_is_of_too_old_a_version_is_passed_over_and_counted)
+{
+    enum { STEPS = 3, OLDEST = 4 };
+    const aq_trainer_core_config config = {.publish_period = PERIOD, .versions_max = 2};
+    aq_batch *group = NULL;
+    aq_trainer_core_destroy(desk->core);
+    assert_succeeds(
+        aq_trainer_core_create(&config, desk->algorithm.agent, on_policy_due, desk, &desk->core));
+    assert_int_equal(aq_trainer_core_fresh_from(desk->core, 1), 0);
+    assert_int_equal(aq_trainer_core_fresh_from(desk->core, 2), 1);
+    assert_succeeds(aq_batch_create(&desk->kit.layout, STEPS, BATCH_ROWS, &group));
+    group->rows = BATCH_ROWS;
+    for (uint32_t row = 0; row < BATCH_ROWS; row++) {
+        group->length[row] = 1 + row % STEPS;
+        group->version[row * STEPS] = OLDEST + row;
+    }
+    aq_trainer_core_train(desk->core, group, OLDEST + 1);
+    assert_int_equal(desk->algorithm.steps, 1);
+    assert_int_equal(aq_trainer_core_take_sums(desk->core).outdated, 0);
+    aq_trainer_core_train(desk->core, group, OLDEST + 2);
+    assert_int_equal(desk->algorithm.steps, 1);
+    assert_int_equal(aq_trainer_core_take_sums(desk->core).outdated, 15); /* steps of 8 rows */
     aq_batch_destroy(group);
 }
 
