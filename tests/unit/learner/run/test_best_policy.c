@@ -80,6 +80,16 @@ TEST_IN(end_desk, desk, a_screening_far_above_the_best_is_left_and_told)
     assert_false(aq_coordinator_best(desk->coordinator)->confirmed);
 }
 
+TEST_IN(end_desk, desk, what_more_episodes_say_of_the_best_is_told_with_it)
+{
+    put(desk, 1);
+    evaluate(desk, 1, 100, true);
+    evaluate(desk, 1, 70, true);
+    assert_int_equal(version_left(desk), 1);
+    assert_int_equal(desk->best.result.episodes, 20);
+    assert_near(desk->best.result.return_mean, 85, 1e-9);
+}
+
 TEST_IN(end_desk, desk, one_that_has_left_the_shelf_is_not)
 {
     put(desk, 1);

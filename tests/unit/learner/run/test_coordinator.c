@@ -231,6 +231,9 @@ TEST_OF_RUN(a_shard_that_lives_and_has_moved_is_listed_where_it_is)
     assert_int_equal(aq_coordinator_member_count(run), 2);
     assert_int_equal(aq_coordinator_lost_total(run), 0);
     assert_true(aq_coordinator_shards_changed(run) > changes);
+    strcpy(record.push_url, "tcp://elsewhere:2");
+    assert_string_equal(join_as(run, &record)->push_url, "tcp://elsewhere:2");
+    assert_true(aq_coordinator_shards_changed(run) > changes + 2);
 }
 
 /* Stores at three addresses under one name would leave a slot without its process. */

@@ -246,6 +246,19 @@ TEST_OF_RUN(a_mean_that_may_lie_above_the_threshold_by_luck_does_not_solve)
     assert_int_equal(aq_coordinator_state(run), AQ_RUN_SOLVED);
 }
 
+TEST_OF_RUN(what_is_good_in_one_form_alone_does_not_solve)
+{
+    aq_evaluation_result both = result(1, 480, true);
+    both.in_both = true;
+    both.fp32_mean = 474;
+    aq_coordinator_evaluated(run, &both, true);
+    assert_int_equal(aq_coordinator_state(run), AQ_RUN_RUNNING);
+    both.version = 2;
+    both.fp32_mean = 475;
+    aq_coordinator_evaluated(run, &both, true);
+    assert_int_equal(aq_coordinator_state(run), AQ_RUN_SOLVED);
+}
+
 TEST_OF_RUN(a_result_that_only_ranks_neither_solves_nor_is_the_latest)
 {
     aq_evaluation_result ranked = result(1, 500, true);

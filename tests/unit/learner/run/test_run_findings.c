@@ -59,6 +59,7 @@ TEST(a_run_that_has_just_begun_has_none)
     const aq_run_config config = default_config();
     aq_learning_facts facts;
     aq_learning_facts_init(&facts, &config);
+    facts.state = AQ_RUN_RUNNING;
     assert_int_equal(findings_of(&facts).count, 0);
     facts.env_steps = 49000; /* of 500,000 */
     facts.versions = 1;
@@ -144,6 +145,16 @@ TEST(each_fault_has_its_words_and_a_setting_that_can_be_set)
         assert_succeeds(aq_settings_assign(table, findings.rows[0].setting, &config, &refusal));
         assert_succeeds(aq_run_rules_check(&config, &refusal));
     }
+}
+
+/* They lie within the atoms. */
+TEST(values_of_distributions_are_never_too_large)
+{
+    const aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    facts.q_greatest = 3944;
+    facts.mass_above = 0;
+    assert_int_equal(findings_of(&facts).count, 0);
 }
 
 TEST(rewards_that_are_always_the_same_tell_nothing)

@@ -76,8 +76,13 @@ TEST(the_time_to_the_nearest_limit_is_told)
     assert_note(&facts, AQ_VERDICT_NOTE, "20.0s, at its limit of learner steps");
     facts.wall_limit_s = 310;
     assert_note(&facts, AQ_VERDICT_NOTE, "10.0s, at its limit of time");
+    facts.wall_s = 320; /* it ends at the next look */
+    assert_note(&facts, AQ_VERDICT_NOTE, "about 0us, at its limit of time");
     facts = good_facts();
     facts.env_steps_per_s = NAN;
+    assert_silent(&facts, "at its limit");
+    facts = good_facts();
+    facts.env_steps = facts.env_steps_limit + 1;
     assert_silent(&facts, "at its limit");
 }
 
@@ -95,6 +100,8 @@ TEST(what_is_waited_for_before_training_is_said)
 {
     aq_run_facts facts = good_facts();
     facts.learner_steps = 0;
+    assert_string_equal(verdict_of(&facts).headline, "About to train");
+    facts.stored = facts.needed;
     assert_string_equal(verdict_of(&facts).headline, "About to train");
     facts.stored = 500;
     assert_says(verdict_of(&facts).headline, "500 of 1.0k steps");

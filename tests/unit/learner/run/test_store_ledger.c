@@ -149,6 +149,21 @@ TEST(the_store_that_went_first_makes_room)
     assert_int_equal(aq_store_ledger_total(&ledger), AQ_SHARDS_MAX);
 }
 
+TEST(a_gone_store_that_has_lost_its_slot_makes_room_before_one_that_has_its_own)
+{
+    aq_store_ledger ledger = {0};
+    arrive(&ledger, 1, 10);
+    aq_store_ledger_arrive(&ledger, 2, 20, "ipc:///b", AQ_SLOT_NONE);
+    aq_store_ledger_depart(&ledger, 1);
+    aq_store_ledger_depart(&ledger, 2);
+    assert_int_equal(aq_store_ledger_arrive(&ledger, 3, 30, "ipc:///b", AQ_SLOT_NONE), 1);
+    for (uint64_t i = 4; i <= AQ_SHARDS_MAX; i++) {
+        assert_int_equal(arrive(&ledger, i, 10 * i), i - 2);
+    }
+    assert_int_equal(arrive(&ledger, 100, 1000), AQ_SHARDS_MAX - 1);
+    assert_int_equal(arrive(&ledger, 101, 10), 0); /* it went first, and is still known */
+}
+
 /* Whatever comes and goes: no slot is that of two live stores, and the total is what was told. */
 TEST(random_comings_and_goings)
 {
