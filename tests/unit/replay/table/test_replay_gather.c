@@ -335,6 +335,7 @@ TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
         gather(it, (const uint64_t[]){0, 3}, 2, 0.5f);
         const float *reward = batch->reward + STEPS, *bootstrap = batch->bootstrap + STEPS;
         assert_int_equal(batch->steps, STEPS);
+        assert_true(batch->bootstrap[STEPS - 1] == 0.5f); /* the episode goes on there */
         assert_int_equal(batch->length[1], 2);
         assert_true(reward[1] == 110.0f && reward[2] == 0.0f);
         assert_true(bootstrap[0] == 0.5f);

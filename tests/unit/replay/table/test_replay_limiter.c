@@ -135,6 +135,7 @@ TEST(a_full_queue_makes_actors_wait)
     aq_replay_limiter limiter;
     assert_int_equal(aq_replay_limiter_init(&limiter, &spec, 16, NULL), 0);
     assert_int_equal(aq_replay_limiter_headroom(&limiter), 100);
+    assert_int_equal(aq_replay_limiter_width(&limiter), 42); /* half of what a request leaves */
     aq_replay_limiter_inserted(&limiter, 90);
     aq_replay_limiter_holds(&limiter, 90);
     assert_int_equal(aq_replay_limiter_headroom(&limiter), 10);

@@ -232,6 +232,22 @@ TEST(under_other_settings_nothing_leaves_unspoken_of)
     assert_int_equal(aq_replay_table_holdings(after->table).items, 64);
 }
 
+/* Under another period other chunks have items. */
+TEST(of_another_period_nothing_leaves_unspoken_of)
+{
+    aq_table_spec spec = table_kit_spec();
+    spec.remover = AQ_REMOVER_LOWEST_PRIORITY;
+    spec.sequence_length = spec.sequence_period = 2;
+    table_kit *before = table_kit_of(&spec, 1);
+    spec.sequence_period = 1;
+    table_kit *after = table_kit_of(&spec, 2);
+    fill_from(before, 8, 8); /* and those before it have left */
+    aq_buffer *saved = save(before, 100);
+    fill_from(after, 1, 8);
+    load(after, saved);
+    assert_int_equal(aq_replay_table_holdings(after->table).chunks, 16);
+}
+
 TEST(times_drawn_come_back)
 {
     aq_table_spec spec = table_kit_spec();
@@ -249,6 +265,8 @@ TEST(times_drawn_come_back)
         for (uint32_t row = 0; row < rows; row++) {
             times[batch->item[row]]++;
         }
+        const aq_replay_holdings holdings = aq_replay_table_holdings(kit->table);
+        assert_int_equal(holdings.times_sampled, from == 0 ? 0 : 64 * 3); /* of chunks that left */
         if (from == 0) {
             bool none_left_yet = aq_replay_table_holdings(before->table).chunks == 16;
             assert_true(none_left_yet);
