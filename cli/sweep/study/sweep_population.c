@@ -102,7 +102,7 @@ static aq_sweep_stage next_of(const aq_sweep_study *study, const uint32_t *ranke
     }
     const uint32_t parent = ranked[aq_rng_below(&rng, alive)];
     const bool is_last = rank + few >= count || !isfinite(aq_sweep_stage_score(study, own));
-    if (is_last && rank >= alive && is_behind(study, ranked, count, own, parent)) {
+    if (is_last && is_behind(study, ranked, count, own, parent)) {
         next.from = parent;
         next.point = study->stages[parent].point;
         if (!has_solved(study, parent)) { /* else nothing would be trained by other settings */
