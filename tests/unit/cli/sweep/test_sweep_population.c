@@ -29,6 +29,7 @@ TEST(what_is_mutated_stays_within_its_range)
                "  learner.activation: [relu, tanh]\n",
                &spec);
     const double middle[] = {0.5, 0.5, 0.5, 0.5, 0.5};
+    size_t inner = 0;
     aq_sweep_point_at(&spec.space, middle, &point);
     for (int i = 0; i < 500; i++) {
         aq_sweep_mutate(&spec.space, &spec.population, &point, &rng, &next);
@@ -39,8 +40,34 @@ TEST(what_is_mutated_stays_within_its_range)
             assert_true(value >= dim->low && value <= dim->high);
         }
         assert_true(aq_sweep_dim_choice(&spec.space.dims[4], next.values[4]) < 2);
+        const double batch = strtod(next.values[1], NULL) / strtod(point.values[1], NULL);
+        assert_true(batch == 2 || batch == 0.5 || batch == 1); /* by one power; 1 at an end */
+        const double discount = strtod(next.values[2], NULL);
+        inner += discount > 0.901 && discount < 0.998;
         point = next;
     }
+    assert_true(inner > 50); /* by its distance from 1, not from 0 */
+}
+
+TEST(what_counts_now_and_did_not_is_drawn)
+{
+    aq_sweep_spec spec;
+    aq_sweep_point next;
+    const aq_sweep_point point = {.values = {"dqn", ""}};
+    aq_rng rng = rng_of(test_seed(), 0);
+    size_t counted = 0;
+    sweep_spec("task: x\ntrials: 2\nmethod: pbt\nrungs: {every: 10, times: 2}\n"
+               "space:\n"
+               "  learner.algorithm: [dqn, c51]\n"
+               "  learner.value_max: {linear: [50, 200], when: {learner.algorithm: c51}}\n",
+               &spec);
+    for (int i = 0; i < 400; i++) {
+        aq_sweep_mutate(&spec.space, &spec.population, &point, &rng, &next);
+        const bool counts = strcmp(next.values[0], "c51") == 0;
+        assert_int_equal(next.values[1][0] != '\0', counts);
+        counted += counts;
+    }
+    assert_true(counted > 50);
 }
 
 /* Settings that have nothing in common with those of any member before. */

@@ -25,6 +25,7 @@ TEST(values_lie_evenly_on_their_scale)
         {AQ_SWEEP_LOG, 10, 1000, true, {"10", "32", "100", "316", "1000"}},
         {AQ_SWEEP_POW2, 16, 256, true, {"16", "32", "64", "128", "256"}},
         {AQ_SWEEP_LOGIT, 0.1, 0.9, false, {"0.1", "0.25", "0.5", "0.75", "0.9"}},
+        {AQ_SWEEP_LOGIT, 0.9, 0.9999, false, {"0.9", "0.981118", "0.996678", "0.999423", "0.9999"}},
         {AQ_SWEEP_LOG, 1.00004, 2.00004, false, {"1.00004", "1.189", "1.414", "1.682", "2"}},
     };
     EACH_ROW(i, rows) {
@@ -35,6 +36,20 @@ TEST(values_lie_evenly_on_their_scale)
             assert_string_equal(value, rows[i].values[j]);
             assert_near(aq_sweep_dim_place(&dim, value), j / 4.0, 0.03);
         }
+    }
+}
+
+TEST(whole_numbers_are_equally_likely_at_the_ends)
+{
+    const aq_sweep_dim dim = dim_of(AQ_SWEEP_LINEAR, 1, 4, true);
+    char value[AQ_SWEEP_VALUE_MAX];
+    size_t counts[5] = {0};
+    for (int i = 0; i < 400; i++) {
+        aq_sweep_dim_value(&dim, (i + 0.5) / 400, value);
+        counts[strtoul(value, NULL, 10)]++;
+    }
+    for (int i = 1; i <= 4; i++) {
+        assert_int_equal(counts[i], 100);
     }
 }
 

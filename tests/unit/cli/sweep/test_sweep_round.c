@@ -1,0 +1,186 @@
+/*
+ * Rounds: who goes on, who goes before whom, and who wins, of studies made by hand; and events
+ * that do not fit leave a study as it was.
+ */
+#include "cli/sweep/study/sweep_round.h"
+
+#include "cli/sweep/study/sweep_order.h"
+#include "tests/unit/cli/sweep/sweep_kit.h"
+
+#define SPACE "space:\n  learner.learning_rate: {log: [1e-5, 1e-1]}\n"
+
+static aq_sweep_spec spec;
+static aq_sweep_study study;
+
+static int apply(aq_sweep_event event)
+{
+    return aq_sweep_study_apply(&study, &event, &refusal);
+}
+
+static void end_study(void *its)
+{
+    aq_sweep_study_fini(its);
+}
+
+static void begin(const char *yaml, bool is_resumed)
+{
+    sweep_spec(yaml, &spec);
+    aq_sweep_study_init(&study, &spec, 7);
+    at_end(end_study, &study);
+    assert_succeeds(apply((aq_sweep_event){.kind = AQ_SWEEP_EVENT_STUDY,
+                                           .spec_sum = 7,
+                                           .plan = {.steps = 1000, .is_resumed = is_resumed}}));
+}
+
+static void suggest(aq_sweep_stage *stages, size_t count)
+{
+    assert_succeeds(apply((aq_sweep_event){.kind = AQ_SWEEP_EVENT_SUGGEST,
+                                           .round = study.rounds,
+                                           .stages = stages,
+                                           .stage_count = count}));
+}
+
+/* A NaN has failed. */
+static void end_run(size_t run, double score, double cost)
+{
+    aq_sweep_event event = {.kind = AQ_SWEEP_EVENT_CLAIM, .run = run, .attempt = 1};
+    assert_succeeds(apply(event));
+    event.kind = AQ_SWEEP_EVENT_REPORT;
+    event.outcome = (aq_sweep_outcome){.is_failed = isnan(score)};
+    event.outcome.figures[AQ_SWEEP_RETURN] = score;
+    event.outcome.figures[AQ_SWEEP_BYTES] = cost;
+    assert_succeeds(apply(event));
+}
+
+/* As it is decided on, with these scores; the number of stages, which stand at `ret_first`. */
+static size_t next_round(const double *scores, size_t *ret_first)
+{
+    aq_sweep_stage *stages;
+    size_t count;
+    assert_succeeds(aq_sweep_next_round(&study, &stages, &count));
+    *ret_first = study.stage_count;
+    suggest(stages, count);
+    aq_free(stages);
+    for (size_t i = 0; i < count; i++) {
+        end_run(*ret_first + i, scores[i], 1);
+    }
+    return count;
+}
+
+TEST(of_those_that_are_alike_neither_stands_before_the_other)
+{
+    static const struct {
+        double score, cost;
+    } rows[] = {{10, 3}, {10, 3}, {5, 1}, {4, 2}, {NAN, 0}, {10, 4}};
+    aq_sweep_stage stages[6] = {{0}};
+    uint32_t order[6];
+    begin("task: x\ntrials: 6\nseeds: {tune: 1, report: 1}\n"
+          "objective: {score: return, cost: bytes}\n" SPACE,
+          true);
+    EACH_ROW(i, rows) {
+        stages[i] = (aq_sweep_stage){.trial = (uint32_t)i, .from = AQ_SWEEP_NONE};
+        order[i] = (uint32_t)i;
+    }
+    suggest(stages, 6);
+    EACH_ROW(i, rows) {
+        end_run(i, rows[i].score, rows[i].cost);
+    }
+    assert_succeeds(aq_sweep_sort(&study, order, 6));
+    static const uint32_t expected[] = {0, 1, 2, 5, 3, 4}; /* three in front, two behind them */
+    assert_memory_equal(order, expected, sizeof(expected));
+}
+
+TEST(the_highest_rung_wins_and_none_that_has_failed)
+{
+    static const double first_scores[] = {NAN, 20}, scores[] = {30, 10}, higher[] = {10, 90};
+    size_t first;
+    begin("task: x\nmethod: random\ntrials: 5\nround: 2\nrungs: {env_steps: [10, 30], keep: 4}\n"
+          "seeds: {tune: 1, report: 1}\n" SPACE,
+          true);
+    assert_int_equal(next_round(first_scores, &first), 2);
+    assert_int_equal(aq_sweep_winner(&study), 1);
+    assert_int_equal(next_round(scores, &first), 2); /* of two none goes on yet */
+    assert_int_equal(study.stages[first].rung, 0);
+    assert_int_equal(aq_sweep_winner(&study), 2);
+    assert_int_equal(next_round(higher, &first), 2); /* of four one; and the last is new */
+    assert_int_equal(study.stages[first].rung, 1);
+    assert_int_equal(study.stages[first].trial, 2);
+    assert_int_equal(study.stages[first].from, 2);
+    assert_int_equal(study.stages[first + 1].rung, 0);
+    assert_int_equal(aq_sweep_winner(&study), first);
+}
+
+/* The first member goes on from the second, and then wins. */
+TEST(a_winner_is_trained_anew_by_the_settings_that_it_had_then)
+{
+    static const double scores[2][2] = {{1, 2}, {9, 3}}, reported[] = {5, 5};
+    size_t first;
+    begin("task: x\nmethod: pbt\ntrials: 2\nrungs: [10, 30]\nseeds: {tune: 1, report: 1}\n"
+          "population: {replace: 0.5, mutate: 1}\n" SPACE,
+          true);
+    assert_int_equal(next_round(scores[0], &first), 2);
+    assert_int_equal(next_round(scores[1], &first), 2);
+    assert_int_equal(study.stages[2].from, 1);
+    assert_int_equal(study.stages[3].from, 1);
+    for (uint32_t rung = 0; rung < 2; rung++) {
+        assert_int_equal(next_round(reported, &first), rung == 0 ? 2 : 1);
+        assert_int_equal(study.stages[first].kind, AQ_SWEEP_WINNER);
+        assert_int_equal(study.stages[first].rung, rung);
+        assert_string_equal(study.stages[first].point.values[0],
+                            study.stages[rung + 1].point.values[0]);
+    }
+    assert_string_not_equal(study.stages[1].point.values[0], study.stages[2].point.values[0]);
+    assert_int_equal(next_round(reported, &first), 0);
+}
+
+/* In the end one of the best goes on; none of those that failed, which would fail again. */
+TEST(what_failed_does_not_go_on)
+{
+    static const double failed[] = {NAN, NAN};
+    static const char *const methods[] = {"random\nrungs: [10, 30]", "pbt\nrungs: [10, 30]"};
+    size_t first;
+    EACH_ROW(i, methods) {
+        char yaml[256];
+        (void)snprintf(yaml, sizeof(yaml),
+                       "task: x\ntrials: 2\nseeds: {tune: 1, report: 1}\nmethod: %s\n" SPACE,
+                       methods[i]);
+        begin(yaml, true);
+        assert_int_equal(next_round(failed, &first), 2);
+        assert_int_equal(aq_sweep_winner(&study), AQ_SWEEP_NONE);
+        assert_int_equal(next_round(failed, &first), 0);
+    }
+}
+
+TEST(where_runs_begin_anew_the_best_go_on_from_nothing)
+{
+    static const double scores[] = {1, 2, 3};
+    size_t first;
+    begin(
+        "task: x\nmethod: random\ntrials: 3\nrungs: [10, 30]\nseeds: {tune: 1, report: 1}\n" SPACE,
+        false);
+    assert_int_equal(next_round(scores, &first), 3);
+    assert_int_equal(next_round(scores, &first), 1);
+    assert_int_equal(study.stages[first].trial, 2);
+    assert_int_equal(study.stages[first].from, AQ_SWEEP_NONE);
+}
+
+TEST(events_that_do_not_fit_leave_it_as_it_was)
+{
+    aq_sweep_stage stages[] = {{.trial = 0, .from = AQ_SWEEP_NONE},
+                               {.trial = 9, .from = AQ_SWEEP_NONE}};
+    const aq_sweep_event claim = {.kind = AQ_SWEEP_EVENT_CLAIM, .time_s = 9, .attempt = 1};
+    begin("task: x\ntrials: 2\n" SPACE, true);
+    assert_int_equal(
+        apply((aq_sweep_event){.kind = AQ_SWEEP_EVENT_SUGGEST, .stages = stages, .stage_count = 2}),
+        AQ_E_CORRUPT); /* there is no tenth trial */
+    assert_int_equal(study.stage_count, 0);
+    assert_int_equal(study.run_count, 0);
+    suggest(stages, 1);
+    assert_int_equal(apply((aq_sweep_event){.kind = AQ_SWEEP_EVENT_CLAIM, .attempt = 2}),
+                     AQ_E_CORRUPT);
+    assert_succeeds(apply(claim));
+    assert_int_equal(apply(claim), AQ_E_CORRUPT); /* two who saw the same */
+    assert_succeeds(apply((aq_sweep_event){
+        .kind = AQ_SWEEP_EVENT_RELEASE, .time_s = 8, .attempt = 1})); /* a host behind the other */
+    assert_near(study.last_s, 9, 0);
+}
