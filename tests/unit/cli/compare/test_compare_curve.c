@@ -82,6 +82,8 @@ TEST_IN_FOLDER(the_final_return_is_the_mean_of_the_last_tenth)
 {
     read_text(state, whole);
     assert_true(aq_compare_curve_final(&curve) == 30.0);
+    curve.env_steps *= 10; /* it went on for long, and nothing was shown */
+    assert_true(aq_compare_curve_final(&curve) == 40.0);
     aq_compare_curve_fini(&curve);
     assert_true(isnan(aq_compare_curve_final(&curve)));
 }
@@ -166,6 +168,7 @@ TEST(a_threshold_that_is_never_reached_has_no_crossing)
 TEST(a_crossing_waits_for_a_whole_window)
 {
     assert_int_equal(crossing_of_ramp(COUNT, 0), 9);
+    assert_int_equal(crossing_of_ramp(COUNT, 4.5), 9); /* the mean itself */
     assert_int_equal(crossing_of_ramp(COUNT, 5), 10);
     assert_int_equal(crossing_of_ramp(COUNT, 6.6), COUNT);
     assert_int_equal(crossing_of_ramp(9, 0), 9);

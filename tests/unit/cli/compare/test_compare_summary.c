@@ -142,6 +142,14 @@ TEST_OF_RUNS(fewer_than_three_seeds_have_no_speed_up)
     assert_string_equal(crossing->missing, "fewer than 3 seeds");
 }
 
+TEST_OF_RUNS(nor_has_what_is_compared_to_fewer)
+{
+    write_run(cli_path(state, "fp32-s2"), 2, 0.5, "diverged", "model");
+    const aq_compare_crossing *crossing = &summarize(200)->rows[1].crossing;
+    assert_true(isnan(crossing->speedup));
+    assert_string_equal(crossing->missing, "fewer than 3 seeds");
+}
+
 TEST_OF_RUNS(a_threshold_that_some_seeds_reach_has_no_mean_time)
 {
     char text[64];
@@ -221,6 +229,33 @@ TEST_OF_RUNS(a_band_is_the_mean_of_the_seeds_curves)
     assert_near(points[1].high, points[1].y + 1, ROUNDING);
     assert_int_equal(aq_compare_band(summary, 3, true, points, 3, &count), 0);
     assert_int_equal(count, 0);
+}
+
+TEST_OF_RUNS(of_a_single_evaluation_there_is_no_band_and_no_threshold)
+{
+    size_t count;
+    aq_plot_point points[3];
+    for (int seed = SEEDS; seed > 0; seed--) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "fp32-s%d/metrics.jsonl", seed);
+        file_put_text(cli_path(state, name), "{\"event\":\"evaluation\",\"wall_s\":1,"
+                                             "\"env_steps\":1,\"return_mean\":9}\n");
+        assert_int_equal(aq_compare_band(summarize(200), 0, true, points, 3, &count), 0);
+        assert_int_equal(count, 0);
+    }
+    assert_true(isnan(summarize((double)NAN)->threshold)); /* where nothing got better */
+}
+
+/* Replay's are 2 s; the actors' are more, and need a longer axis. */
+TEST_OF_RUNS(a_figure_of_times_shows_those_that_it_is_of)
+{
+    aq_long_text picture;
+    aq_long_text_init(&picture, 1 << 16);
+    aq_compare_figure_draw(summarize(200), AQ_FIGURE_REPLAY_TIME, &picture);
+    aq_long_text_add(&picture, "%c", '\0');
+    assert_says((const char *)picture.bytes.data, ">2</text>");
+    assert_null(strstr((const char *)picture.bytes.data, ">4</text>"));
+    aq_long_text_fini(&picture);
 }
 
 static char file[FILE_MAX];
