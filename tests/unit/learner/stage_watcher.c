@@ -39,7 +39,8 @@ static void on_publish(void *user, aq_publication *publication)
     stage_event event = {.kind = 'p',
                          .step = publication->snapshot->learner_step,
                          .version = publication->snapshot->version,
-                         .rows = publication->measured.rows};
+                         .rows = publication->measured.rows,
+                         .is_delta = publication->delta.size > 0};
     memcpy(&event.first, publication->twin->layers[0].weights, sizeof(event.first));
     pthread_mutex_lock(&watcher->mutex);
     watcher->holding = watcher->hold;

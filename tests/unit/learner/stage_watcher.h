@@ -21,6 +21,7 @@ typedef struct stage_event {
     float last;         /* c: the last number of the last array */
     uint64_t adam_step; /* c */
     uint32_t rows;      /* p: measured on */
+    bool is_delta;      /* p */
     int code;           /* t */
 } stage_event;
 

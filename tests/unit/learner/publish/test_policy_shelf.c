@@ -36,6 +36,7 @@ static void put_of(shelf_desk *desk, const aq_net_spec *spec, uint64_t version, 
     aq_buffer_init(&publication.frame, frame_bytes);
     assert_int_equal(aq_buffer_extend(&publication.frame, frame_bytes, &bytes), 0);
     publication.frame_bytes_fp32 = 3 * frame_bytes;
+    publication.packed_bytes_fp32 = 2 * frame_bytes;
     publication.fell_back = version % 10 == 0;
     aq_policy_shelf_put(desk->shelf, &publication);
 }
@@ -108,6 +109,15 @@ TEST_IN(shelf_desk, desk, the_oldest_goes_when_all_places_are_taken)
         assert_null(aq_policy_shelf_find(desk->shelf, version - PLACES));
         assert_non_null(aq_policy_shelf_find(desk->shelf, version - PLACES + 1));
     }
+}
+
+/* Nobody fetches one of them any more. */
+TEST_IN(shelf_desk, desk, frames_of_versions_before_take_no_room)
+{
+    for (uint64_t version = 1; version <= 80; version++) {
+        put(desk, version, (size_t)1 << 20);
+    }
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 1));
 }
 
 TEST_IN(shelf_desk, desk, the_oldest_go_when_the_bytes_are_too_many)
@@ -202,6 +212,7 @@ TEST_IN(shelf_desk, desk, totals_are_of_all_there_ever_were)
     assert_int_equal(totals.versions, 2 * PLACES);
     assert_int_equal(totals.bytes, 10 * 2 * PLACES);
     assert_int_equal(totals.bytes_fp32, 30 * 2 * PLACES);
+    assert_int_equal(totals.packed_bytes_fp32, 20 * 2 * PLACES);
     assert_int_equal(totals.deltas, 0);
     assert_int_equal(totals.fallbacks, 51);
 }
@@ -216,6 +227,7 @@ TEST_IN(shelf_desk, desk, totals_go_on_from_those_of_an_earlier_process)
     assert_int_equal(totals.bytes, 800);
     assert_int_equal(totals.bytes_fp32, 2400);
     assert_int_equal(totals.fallbacks, 3);
+    assert_int_equal(totals.packed_bytes_fp32, 0); /* which was not told of those before */
 }
 
 TEST_IN(shelf_desk, desk, create_survives_a_failed_allocation)

@@ -30,6 +30,7 @@ TEST_IN(run_dir, dir, numbers_are_above_what_is_asked_for)
 {
     assert_int_equal(reserve(dir, 5000, 10), 5001);
     assert_int_equal(reserve(dir, 0, 10), 5011);
+    assert_int_equal(reserve(dir, 5021, 10), 5022); /* the next itself is taken */
 }
 
 TEST_IN(run_dir, dir, the_last_numbers_are_handed_out_but_no_more)
@@ -90,6 +91,14 @@ TEST_IN(run_dir, dir, numbers_go_on_above_what_somebody_has_seen)
     assert_int_equal(take(&numbers), 30001);
     aq_version_numbers_init(&numbers, dir->path, 20000);
     assert_true(take(&numbers) > 30001); /* it was kept, too */
+}
+
+TEST_IN(run_dir, dir, nor_is_the_next_one_given_that_somebody_has_seen)
+{
+    aq_version_numbers numbers;
+    aq_version_numbers_init(&numbers, dir->path, 20000);
+    aq_version_numbers_see(&numbers, 20001);
+    assert_true(take(&numbers) > 20001);
 }
 
 TEST_IN(run_dir, dir, what_was_reserved_and_not_kept_is_no_leap)

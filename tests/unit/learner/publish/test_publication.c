@@ -363,6 +363,28 @@ TEST_IN(publication_desk, desk, a_version_in_another_format_goes_out_in_full)
     aq_publication_history_fini(&history);
 }
 
+/* Of those that are sent in fp32 all the time; where one of them falls back is none of theirs. */
+TEST_IN(publication_desk, desk, fp32_by_the_same_rules_is_in_full_and_a_change_in_turn)
+{
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication_history history;
+    size_t full = 0, change = 0;
+    make_undecided(&desk->kit);
+    config.full_period = 3;
+    aq_publication_history_init(&history, &config);
+    for (uint64_t version = 1; version <= 8; version++) {
+        config.error_budget = version == 6 ? 0 : 1; /* after which the next must be in full */
+        const aq_publication *made = publish_next(desk, &config, &history, version);
+        full = version == 1 ? made->packed_bytes_fp32 : full;
+        change = version == 2 ? made->packed_bytes_fp32 : change;
+        assert_int_equal(made->packed_bytes_fp32, version % 3 == 1 ? full : change);
+        assert_int_equal(made->fell_back, version == 6);
+        move_a_little(&desk->kit);
+    }
+    assert_true(change < full);
+    aq_publication_history_fini(&history);
+}
+
 TEST_IN(publication_desk, desk, a_change_that_is_no_smaller_than_the_version_goes_out_in_full)
 {
     aq_publication_config config = config_of(AQ_FORMAT_F32, 1);

@@ -117,6 +117,11 @@ TEST(what_is_trained_for_is_published)
     assert_int_equal(planned("quantizer.bits=6", NULL).plan.bits, 6);
 }
 
+TEST(as_many_weights_are_kept_as_it_is_said)
+{
+    assert_true(planned("quantizer.density=0.25", NULL).plan.density == 0.25f);
+}
+
 TEST(ranges_count_where_activations_are_static)
 {
     static const struct {

@@ -112,6 +112,16 @@ TEST_IN(stage_watcher, watcher, jobs_are_carried_out_in_order)
     assert_int_equal(stage_watcher_event(watcher, 2).version, 2);
 }
 
+TEST_IN(stage_watcher, watcher, what_is_set_anew_is_of_the_next_version)
+{
+    for (uint64_t step = 1; step <= 4; step++) {
+        aq_quantizer_stage_configure(watcher->stage, step < 3 ? 1 : 100, 1);
+        assert_true(offer_policy(watcher, step));
+        assert_true(aq_quantizer_stage_run_one(watcher->stage));
+        assert_int_equal(stage_watcher_event(watcher, step - 1).is_delta, step >= 3);
+    }
+}
+
 TEST_IN(stage_watcher, watcher, observations_are_copied_as_many_as_are_measured_on)
 {
     float *obs = learner_kit_observations(&watcher->kit, 32); /* all that is measured on */

@@ -259,4 +259,7 @@ TEST(one_version_has_no_interval)
     aq_precision_gap_add(&gap, &(aq_version_gap){.version = 1, .episodes = 4, .mean = 2, .std = 3});
     assert_true(isnan(aq_precision_gap_ci95(&gap)));
     assert_near(aq_version_gap_ci95(&gap.latest), 1.959963984540054 * 1.5, 1e-12);
+    aq_precision_gap_add(&gap, &(aq_version_gap){.version = 2, .episodes = 1, .mean = 4});
+    assert_near(aq_precision_gap_ci95(&gap), 1.959963984540054, 1e-12); /* sqrt(2 / 1 / 2) of it */
+    assert_true(isnan(aq_version_gap_ci95(&gap.latest)));               /* nor has one episode */
 }
