@@ -95,6 +95,7 @@ TEST_IN(prefetch_desk, desk, shards_are_asked_in_turn)
         prefetch_stand_pass(desk, 1);
         for (size_t i = 0; i < SHARDS; i++) {
             assert_int_equal(desk->shards[i].count, 1);
+            assert_int_equal(desk->shards[i].calls[0]->wait_ms, 500); /* one for each, at least */
             sample_shard_answer(&desk->shards[i], 0, desk->good, 10);
         }
     }
@@ -206,8 +207,10 @@ static void expect_trouble(prefetch_desk *desk, const char *word)
     assert_int_equal(desk->ready_total, 0);
     assert_int_equal(desk->progress_total, 0);
     /* The shard is left alone, the others are not. */
+    prefetch_stand_pass(desk, 98);
+    assert_int_equal(desk->shards[0].count, IN_FLIGHT - 1);
     prefetch_stand_add(desk, 1);
-    prefetch_stand_pass(desk, 99);
+    prefetch_stand_pass(desk, 1);
     assert_int_equal(desk->shards[0].count, IN_FLIGHT - 1);
     assert_int_equal(desk->shards[1].count, 1);
     sample_shard_refuse(&desk->shards[1], 0, AQ_RPC_INTERNAL);
@@ -271,6 +274,19 @@ TEST_IN(prefetch_desk, desk, corrupt_answers_are_refused)
         sample_shard_reply(&desk->shards[0], 0, &reply);
         expect_trouble(desk, words[fault]);
         aq_batch_destroy(bad);
+    }
+}
+
+/* By which a run that diverges is told. */
+TEST_IN(prefetch_desk, desk, answers_that_are_not_finite_are_counted_until_one_is)
+{
+    static const uint64_t expected[] = {1, 2, 0, 1};
+    prefetch_stand_add(desk, 0);
+    EACH_ROW(i, expected) {
+        prefetch_stand_pass(desk, 101);
+        desk->good->reward[1] = expected[i] > 0 ? NAN : 1;
+        sample_shard_answer(&desk->shards[0], 0, desk->good, 10);
+        assert_int_equal(aq_prefetch_counts_of(desk->prefetch).unusable_in_row, expected[i]);
     }
 }
 

@@ -93,6 +93,7 @@ TEST_IN(paced_stand, stand, a_group_has_as_many_rows_as_make_its_steps)
 TEST_IN(paced_stand, stand, shards_take_turns_and_may_wait_for_steps)
 {
     prefetch_stand_add(stand, 1);
+    stand->shards[0].mass = 1000; /* how much they hold is the same to a queue */
     for (int i = 0; i < 8; i++) {
         tell(stand, 1, 0);
         const size_t asked = stand->shards[0].count > 0 ? 0 : 1;

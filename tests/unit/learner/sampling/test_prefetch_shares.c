@@ -69,6 +69,10 @@ TEST_IN(prefetch_stand, stand, shares_follow_the_masses_that_were_told_last)
     got[0] = got[1] = 0;
     run(stand, ROUNDS, got);
     assert_true(chi_square(got, after) < 0.1);
+    aq_prefetch_tell_mass(stand->prefetch, 2, 0); /* by a heartbeat: nothing is left */
+    got[1] = 0;
+    run(stand, ROUNDS, got);
+    assert_int_equal(got[1], 0);
 }
 
 TEST_IN(prefetch_stand, stand, a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked)

@@ -3,6 +3,9 @@
  * give keeps nobody waiting.
  */
 #include "learner/sampling/shard_turns.h"
+
+#include "common/base/clock.h"
+#include "learner/sampling/shard_board.h"
 #include "tests/support/test.h"
 
 enum { SHARDS = 4 };
@@ -104,6 +107,23 @@ TEST(an_unknown_shard_is_asked_first)
     assert_int_not_equal(aq_shard_turns_next(turns, SHARDS, 8), 2); /* then it waits its turn */
 }
 
+/* Until it tells, it counts as much as the others on average. */
+TEST(a_shard_that_has_not_told_has_its_share)
+{
+    static const double mass[SHARDS] = {30, 10, 20, NAN};
+    aq_shard_turn turns[SHARDS];
+    unsigned got[SHARDS] = {0};
+    init(turns, mass);
+    turns[3].asked = 1; /* its first answer is long under way */
+    for (int i = 0; i < 400; i++) {
+        const size_t due = aq_shard_turns_next(turns, SHARDS, 8);
+        got[due]++;
+        aq_shard_turn_ended(&turns[due], true);
+    }
+    assert_near(got[3], 100, 2);
+    assert_near(got[0], 150, 2);
+}
+
 TEST(where_nobody_has_told_all_count_the_same)
 {
     static const double mass[SHARDS] = {NAN, NAN, NAN, NAN};
@@ -151,6 +171,31 @@ TEST(a_shard_that_does_not_answer_leaves_a_request_to_each_other)
         assert_int_equal(aq_shard_turns_next(turns, SHARDS, 4), 1);
         aq_shard_turn_ended(&turns[1], true);
     }
+}
+
+TEST(a_shard_is_stalled_when_it_is_silent_for_longer_than_usual)
+{
+    aq_shard_board board = {0};
+    aq_board_shard *shard;
+    assert_succeeds(aq_shard_board_add(&board, 1, "one", &shard));
+    int64_t now = 0;
+    static const struct {
+        int64_t ms;
+        bool stalled;
+    } asked[] = {{0, false}, {20, false}, {24, false}, {26, true}}; /* since the first of them */
+    EACH_ROW(i, asked) {
+        now = asked[i].ms * AQ_NS_PER_MS;
+        assert_ptr_equal(aq_shard_board_next(&board, now, 8), shard);
+        assert_int_equal(board.turns[0].stalled, asked[i].stalled);
+    }
+    aq_shard_board_sampled(&board, shard, now, 20 * AQ_NS_PER_MS);
+    (void)aq_shard_board_next(&board, now + 79 * AQ_NS_PER_MS, 8);
+    assert_false(board.turns[0].stalled);
+    (void)aq_shard_board_next(&board, now + 81 * AQ_NS_PER_MS, 8);
+    assert_true(board.turns[0].stalled);
+    aq_shard_board_sampled(&board, shard, now, 60 * AQ_NS_PER_S);
+    (void)aq_shard_board_next(&board, now + 251 * AQ_NS_PER_MS, 8);
+    assert_true(board.turns[0].stalled); /* it was slow before, which is no excuse */
 }
 
 TEST(where_all_are_stalled_none_is)
