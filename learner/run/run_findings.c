@@ -225,9 +225,38 @@ static bool learns_from_groups(const aq_run_config *config)
            aq_algorithm_at(config->learner.algorithm)->needs.update == AQ_UPDATES_BY_GROUP;
 }
 
-/* How a policy that draws, and that is not at its end with it, sees more. */
-static void suggest_drawing(const aq_run_config *config, bool are_choices, aq_finding *finding)
+/* The limit that ended the run, or will. */
+static aq_run_limit nearest_limit(const aq_learning_facts *facts)
 {
+    aq_run_limit limits[AQ_RUN_LIMITS];
+    const aq_run_limit *nearest = &limits[0];
+    double most = 0;
+    aq_run_limits_of(facts->config, facts->env_steps, facts->learner_steps, facts->wall_s, limits);
+    for (size_t i = 0; i < AQ_RUN_LIMITS; i++) {
+        const double done = limits[i].limit > 0 ? limits[i].done / limits[i].limit : 0;
+        if (done > most) {
+            most = done;
+            nearest = &limits[i];
+        }
+    }
+    return *nearest;
+}
+
+/* That the run be `times` as long. One without limits sees as much by more actors. */
+static void suggest_more(const aq_learning_facts *facts, double times, aq_finding *finding)
+{
+    const aq_run_limit limit = nearest_limit(facts);
+    if (limit.limit > 0) {
+        suggest(finding, "%s=%.12g", limit.key, round_out(times * limit.limit));
+    } else {
+        suggest(finding, "actor.count=%.0f", ceil(times * (double)facts->config->actor.count));
+    }
+}
+
+/* How a policy that draws, and that is not at its end with it, sees more. */
+static void suggest_drawing(const aq_learning_facts *facts, bool are_choices, aq_finding *finding)
+{
+    const aq_run_config *config = facts->config;
     if (config->learner.algorithm == AQ_ALGORITHM_TRPO) { /* which is paid for no entropy */
         suggest(finding, "learner.group_steps=%" PRIu64, 2 * config->learner.group_steps);
     } else if (learns_from_groups(config)) {
@@ -241,8 +270,9 @@ static void suggest_drawing(const aq_run_config *config, bool are_choices, aq_fi
 }
 
 /* The same of what is added to a policy that does not draw. */
-static void suggest_noise(const aq_run_config *config, bool are_choices, aq_finding *finding)
+static void suggest_noise(const aq_learning_facts *facts, bool are_choices, aq_finding *finding)
 {
+    const aq_run_config *config = facts->config;
     if (!are_choices) {
         suggest(finding, "actor.noise=%g", fmin(2, 2 * fmax(0.25, config->actor.noise)));
     } else if (config->learner.noisy > 0) {
@@ -256,7 +286,7 @@ static void suggest_noise(const aq_run_config *config, bool are_choices, aq_find
     } else if (config->actor.explore_steps > 0) {
         suggest(finding, "actor.explore_steps=%" PRIu64, 2 * config->actor.explore_steps);
     } else {
-        suggest(finding, "limits.env_steps=%" PRIu64, 2 * config->limits.env_steps);
+        suggest_more(facts, 2, finding);
     }
 }
 
@@ -281,7 +311,7 @@ static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
     const bool are_choices = isnan(facts->actions_saturated); /* which have no bounds */
     const bool draws = aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS);
     if (finding != NULL) {
-        (draws ? suggest_drawing : suggest_noise)(config, are_choices, finding);
+        (draws ? suggest_drawing : suggest_noise)(facts, are_choices, finding);
     }
     if (step_size > REWARD_LARGE && !config->learner.normalize_rewards) {
         suggest_scale(config->task, pow(10, -round(log10(step_size))),
@@ -301,23 +331,6 @@ static double foreseen(const aq_learning_facts *facts, uint64_t count)
     return facts->state == AQ_RUN_BUDGET ? (double)count : (double)INFINITY;
 }
 
-/* The limit that ended the run, or will. */
-static aq_run_limit nearest_limit(const aq_learning_facts *facts)
-{
-    aq_run_limit limits[AQ_RUN_LIMITS];
-    const aq_run_limit *nearest = &limits[0];
-    double most = 0;
-    aq_run_limits_of(facts->config, facts->env_steps, facts->learner_steps, facts->wall_s, limits);
-    for (size_t i = 0; i < AQ_RUN_LIMITS; i++) {
-        const double done = limits[i].limit > 0 ? limits[i].done / limits[i].limit : 0;
-        if (done > most) {
-            most = done;
-            nearest = &limits[i];
-        }
-    }
-    return *nearest;
-}
-
 /* Each step may be learned from more often, as long as there is no update for each; else the run
  * is too short. */
 static void suggest_updates(const aq_learning_facts *facts, double times, aq_finding *finding)
@@ -328,8 +341,7 @@ static void suggest_updates(const aq_learning_facts *facts, double times, aq_fin
     if (often > 0 && often <= (double)config->learner.batch_size) {
         suggest(finding, "replay.samples_per_insert=%g", often);
     } else {
-        const aq_run_limit limit = nearest_limit(facts);
-        suggest(finding, "%s=%.12g", limit.key, round_out(times * limit.limit));
+        suggest_more(facts, times, finding);
     }
 }
 

@@ -147,6 +147,26 @@ TEST(each_fault_has_its_words_and_a_setting_that_can_be_set)
     }
 }
 
+/* Exploration is at its most. */
+TEST(where_nothing_is_left_to_explore_with_more_steps_are_proposed)
+{
+    static const char *const changes[][2] = {{"limits.wall_s=3600", "limits.wall_s=7200"},
+                                             {"limits.wall_s=0", "actor.count=2"}};
+    aq_run_config config = default_config();
+    config.actor.epsilon_alpha = 0;
+    config.actor.epsilon_base = 1;
+    config.actor.count = 1;
+    config.limits.env_steps = config.limits.learner_steps = 0;
+    EACH_ROW(i, changes) {
+        assert_succeeds(
+            aq_settings_assign(aq_run_config_table(), changes[i][0], &config, &refusal));
+        aq_learning_facts facts = good_facts(&config);
+        facts.rewarded_share = 0;
+        const aq_findings findings = findings_of(&facts);
+        assert_string_equal(findings.rows[0].setting, changes[i][1]);
+    }
+}
+
 /* They lie within the atoms. */
 TEST(values_of_distributions_are_never_too_large)
 {
