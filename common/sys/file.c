@@ -3,7 +3,8 @@
  *
  * The order of a write is what makes it atomic: the bytes are on the disk before the name points at
  * them (fsync, then rename), and the name is on the disk before the caller is told so (fsync of the
- * folder).
+ * folder). A rename would put a file in the place of a link, a pipe or a device: links are followed
+ * first, and the others are opened and written.
  */
 #include "common/sys/file.h"
 
@@ -23,7 +24,7 @@
 
 #define READ_CHUNK_BYTES ((size_t)64 * 1024)
 #define TEMPORARY_MARK   ".tmp-"
-enum { TEMPORARY_DIGITS = 16 };
+enum { TEMPORARY_DIGITS = 16, LINKS_MAX = 40 /* as Linux follows */ };
 
 int aq_file_fail(aq_error *error, const char *path, const char *what)
 {
@@ -155,7 +156,8 @@ static int sync_folder_of(const char *path, aq_error *error)
     return rc;
 }
 
-int aq_file_write_atomic(const char *path, const void *bytes, size_t size, aq_error *error)
+/* By a temporary file, which takes the place of `path` once it is whole. */
+static int replace(const char *path, const void *bytes, size_t size, aq_error *error)
 {
     char temporary[PATH_MAX];
 
@@ -193,6 +195,78 @@ fail_open:
 fail_closed:
     unlink(temporary);
     return rc;
+}
+
+/* The name of the file that links lead to, be there one or not. */
+static int follow_links(const char *path, char target[PATH_MAX], aq_error *error)
+{
+    char next[PATH_MAX];
+    int rc = aq_text_set(target, PATH_MAX, path);
+    for (int i = 0; rc == 0; i++) {
+        const ssize_t size = readlink(target, next, sizeof(next));
+        if (size < 0) {
+            return 0; /* no link, or one that whoever opens it hears of */
+        }
+        if (size == sizeof(next) || i == LINKS_MAX) {
+            rc = AQ_E_TOO_BIG;
+            break;
+        }
+        next[size] = '\0';
+        char *slash = next[0] != '/' ? strrchr(target, '/') : NULL;
+        const size_t folder = slash != NULL ? (size_t)(slash - target) + 1 : 0;
+        rc = aq_text_set(target + folder, PATH_MAX - folder, next);
+    }
+    return aq_fail(error, rc, "%s: the link leads too far", path);
+}
+
+int aq_path_stream(const char *path)
+{
+    struct stat own, led_to, stream;
+    if (stat(path, &led_to) != 0 || lstat(path, &own) != 0 || S_ISREG(own.st_mode)) {
+        return -1;
+    }
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fstat(fd, &stream) == 0 && stream.st_dev == led_to.st_dev &&
+            stream.st_ino == led_to.st_ino) {
+            return fd;
+        }
+    }
+    return -1;
+}
+
+/* To a pipe or a device; nothing there could be replaced. */
+static int write_through(const char *path, int stream, const void *bytes, size_t size,
+                         aq_error *error)
+{
+    int fd = stream >= 0 ? stream : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) {
+        return aq_file_fail(error, path, "open");
+    }
+    int rc = write_all(fd, bytes, size) != 0 ? aq_file_fail(error, path, "write") : 0;
+    if (stream < 0 && close(fd) != 0 && rc == 0) {
+        rc = aq_file_fail(error, path, "close");
+    }
+    return rc;
+}
+
+int aq_file_write_atomic(const char *path, const void *bytes, size_t size, aq_error *error)
+{
+    char target[PATH_MAX];
+    struct stat own, led_to;
+    const bool is_there = stat(path, &led_to) == 0;
+    const bool is_absent = !is_there && errno == ENOENT;
+    const bool is_link = lstat(path, &own) == 0 && S_ISLNK(own.st_mode);
+    const bool is_file = !is_there || S_ISREG(led_to.st_mode) || S_ISDIR(led_to.st_mode);
+    const int stream = is_there ? aq_path_stream(path) : -1;
+    if (stream >= 0 || !is_file) {
+        return write_through(path, stream, bytes, size, error);
+    }
+    /* A link that the system refuses to follow may be a trap: nobody else follows it either. */
+    if (!is_link || !(is_there || is_absent)) {
+        return replace(path, bytes, size, error);
+    }
+    int rc = follow_links(path, target, error);
+    return rc != 0 ? rc : replace(target, bytes, size, error);
 }
 
 int aq_path_in(char *out, size_t size, const char *folder, const char *name, aq_error *error)

@@ -21,7 +21,9 @@ int aq_file_read(const char *path, aq_buffer *out, aq_error *error) AQ_MUST_USE;
 /* Writes a temporary file beside `path`, fsyncs, renames it over `path`, fsyncs the folder: after
  * a crash or a full disk `path` is the old content or the new, never a part. On failure the
  * temporary file is removed; one that a crash left is called PATH.tmp-<16 hex digits>.
- * AQ_E_NO_SPACE on a full disk. */
+ * AQ_E_NO_SPACE on a full disk. Of a link, that is done to the file that it leads to, and the link
+ * stays. A pipe or a device is written as it is, without any of that, and standard output and
+ * standard error through their own descriptors. */
 int aq_file_write_atomic(const char *path, const void *bytes, size_t size,
                          aq_error *error) AQ_MUST_USE;
 
@@ -44,6 +46,11 @@ int aq_path_in(char *out, size_t size, const char *folder, const char *name,
 /* False when there is nothing at `path`; true when there is something, be it a link that leads
  * nowhere, and also when nobody can tell: who then opens it hears why. */
 bool aq_path_exists(const char *path);
+
+/* Which of standard output and standard error the path is another name of, such as /dev/stdout; -1
+ * for neither, and for the name that a file has of its own. A socket can be written in no other
+ * way, nor can what was opened for another user. */
+int aq_path_stream(const char *path) AQ_MUST_USE;
 
 /* A folder, or a link to one, that can be looked at. */
 bool aq_path_is_folder(const char *path);

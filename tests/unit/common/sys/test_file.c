@@ -4,9 +4,16 @@
  * The linker sends write, fsync and rename of the library through the functions below (see
  * meson.build), so that a disk can be full, or die, at any of them.
  */
+#define _DEFAULT_SOURCE /* mknod */
+
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "common/sys/file.h"
 #include "tests/support/test.h"
@@ -264,6 +271,96 @@ TEST_ON_DISK(interrupted_and_partial_writes_go_on)
     write_bytes_max = 2;
     write_file("abcdefg", 7);
     assert_content(path_of("a"), "abcdefg", 7);
+}
+
+TEST_ON_DISK(a_link_stays_and_what_it_leads_to_is_replaced)
+{
+    char there[PATH_MAX];
+    write_file("old", 3);
+    (void)snprintf(there, sizeof(there), "%s/new", folder);
+    assert_int_equal(symlink("a", path_of("link")), 0);
+    assert_int_equal(symlink("link", path_of("chain")), 0);
+    assert_int_equal(symlink(there, path_of("to_nothing")), 0);
+    assert_succeeds(aq_file_write_atomic(path_of("chain"), "newer", 5, &refusal));
+    assert_content(path_of("a"), "newer", 5);
+    assert_succeeds(aq_file_write_atomic(path_of("to_nothing"), "x", 1, &refusal));
+    assert_content(there, "x", 1);
+    assert_int_equal(count_files(), 5);
+    static const char *const links[] = {"link", "chain", "to_nothing"};
+    EACH_ROW(i, links) {
+        char to[PATH_MAX];
+        assert_true(readlink(path_of(links[i]), to, sizeof(to)) > 0);
+    }
+}
+
+TEST_ON_DISK(a_pipe_is_written_and_stays)
+{
+    char got[8];
+    assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+    const int pipe_end = open(path_of("pipe"), O_RDONLY | O_NONBLOCK);
+    assert_int_equal(symlink("pipe", path_of("link")), 0);
+    assert_succeeds(aq_file_write_atomic(path_of("pipe"), "one", 3, &refusal));
+    assert_succeeds(aq_file_write_atomic(path_of("link"), "two", 3, &refusal));
+    assert_int_equal(read(pipe_end, got, sizeof(got)), 6);
+    assert_memory_equal(got, "onetwo", 6);
+    assert_int_equal(count_files(), 2);
+    fail_call(WRITE, ENOSPC, 0);
+    assert_refused(aq_file_write_atomic(path_of("pipe"), "x", 1, &refusal), AQ_E_NO_SPACE,
+                   "pipe: can't write: No space left on device");
+    close(pipe_end);
+}
+
+/* One of our own, as the null device is: a mistake would cost no more than that. */
+TEST_ON_DISK(a_device_is_written_and_stays)
+{
+    struct stat status;
+    const int made = mknod(path_of("null"), S_IFCHR | 0600, makedev(1, 3));
+    const int opened = made == 0 ? open(path_of("null"), O_WRONLY) : -1;
+    if (opened < 0) {
+        skip(); /* for root alone, where the folder's file system has devices */
+    }
+    close(opened);
+    assert_succeeds(aq_file_write_atomic(path_of("null"), "one", 3, &refusal));
+    assert_int_equal(lstat(path_of("null"), &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+    assert_int_equal(count_files(), 1);
+}
+
+/* As `actorq export -o /dev/stdout >FILE`, where FILE must not become another behind its back; and
+ * a socket can't be opened by any name. */
+TEST_ON_DISK(standard_output_is_written_by_its_descriptor)
+{
+    int ends[2];
+    char got[8];
+    write_file("", 0);
+    const int before = dup(STDOUT_FILENO);
+    assert_int_equal(symlink("/proc/self/fd/1", path_of("link")), 0);
+    assert_int_equal(dup2(open(path_of("a"), O_WRONLY), STDOUT_FILENO), STDOUT_FILENO);
+    int rc = aq_file_write_atomic(path_of("link"), "one", 3, &refusal);
+    const bool goes_on = write(STDOUT_FILENO, "two", 3) == 3;
+    const int rc_of_pair = socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+    (void)dup2(ends[0], STDOUT_FILENO);
+    const int rc_of_socket = aq_file_write_atomic(path_of("link"), "one", 3, &refusal);
+    (void)dup2(before, STDOUT_FILENO);
+    assert_int_equal(rc, 0);
+    assert_true(goes_on);
+    assert_content(path_of("a"), "onetwo", 6);
+    assert_int_equal(rc_of_pair, 0);
+    assert_int_equal(rc_of_socket, 0);
+    assert_int_equal(read(ends[1], got, sizeof(got)), 3);
+    close(ends[0]);
+    close(ends[1]);
+    close(before);
+}
+
+TEST_ON_DISK(a_link_to_no_file_is_refused_in_its_name)
+{
+    assert_int_equal(symlink("none/a", path_of("far")), 0);
+    assert_refused(aq_file_write_atomic(path_of("far"), "x", 1, &refusal), AQ_E_NOT_FOUND,
+                   "none/a");
+    assert_int_equal(symlink(folder, path_of("folder")), 0);
+    assert_true(aq_file_write_atomic(path_of("folder"), "x", 1, &refusal) != 0);
+    assert_true(aq_path_is_folder(path_of("folder")));
 }
 
 TEST_ON_DISK(a_write_into_no_folder_is_refused)
