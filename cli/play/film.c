@@ -5,6 +5,7 @@
 
 #include "cli/play/contact_sheet.h"
 #include "cli/play/gif_writer.h"
+#include "cli/text/output_file.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/sys/file.h"
@@ -117,6 +118,10 @@ int aq_film_write(aq_film *film, aq_error *error)
     int rc = film->gif != NULL ? write_gif(film, error) : 0;
     if (rc == 0 && film->sheet != NULL) {
         rc = write_png(film, error);
+    }
+    if (rc == 0) {
+        aq_output_written(film->options->gif_path);
+        aq_output_written(film->options->png_path);
     }
     return rc;
 }

@@ -9,6 +9,7 @@
 #include "cli/play/play_screen.h"
 #include "cli/play/player.h"
 #include "cli/text/command.h"
+#include "cli/text/output_file.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
@@ -140,9 +141,19 @@ static int open_screen(const play_arguments *arguments, play *p, aq_error *error
     return p->canvas.pixels ? 0 : aq_fail(error, AQ_E_NOMEM, "no memory for a picture");
 }
 
+/* Neither file is the policy that is played, or the other. */
+static int check_files(const aq_film_options *film, const play *p, aq_error *error)
+{
+    const char *source = p->policy != NULL ? p->path : NULL;
+    int rc = aq_output_check(source, film->gif_path, error);
+    rc = rc != 0 ? rc : aq_output_check(source, film->png_path, error);
+    return rc != 0 ? rc : aq_output_check_both(film->gif_path, film->png_path, error);
+}
+
 static int prepare(const play_arguments *arguments, play *p, aq_error *error)
 {
     int rc = open_play(arguments, p, error);
+    rc = rc != 0 ? rc : check_files(&arguments->film, p, error);
     rc = rc != 0 ? rc : aq_player_create(p->env, p->policy, arguments->seed, &p->player, error);
     if (rc != 0) {
         return rc;

@@ -8,6 +8,7 @@
 #include "cli/policy/run_record.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
+#include "cli/text/output_file.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
@@ -142,7 +143,12 @@ static int export_policy(const export_arguments *arguments, export_report *repor
         rc = aq_policy_source_read(arguments->source, arguments->precision, &report->snapshot,
                                    report->source, &report->quantized, error);
     }
-    return rc != 0 ? rc : write_file(arguments, report, error);
+    rc = rc != 0 ? rc : aq_output_check(report->source, report->path, error);
+    rc = rc != 0 ? rc : write_file(arguments, report, error);
+    if (rc == 0) {
+        aq_output_written(report->path);
+    }
+    return rc;
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */

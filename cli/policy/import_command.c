@@ -7,6 +7,7 @@
 #include "cli/policy/policy_view.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
+#include "cli/text/output_file.h"
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
@@ -154,7 +155,8 @@ static int import_policy(const import_arguments *arguments, aq_snapshot **ret_sn
 {
     aq_env_task task = {0};
     aq_foreign_net net = {0};
-    int rc = find_task(arguments, &task, error);
+    int rc = aq_output_check(arguments->source, arguments->output, error);
+    rc = rc != 0 ? rc : find_task(arguments, &task, error);
     rc = rc != 0 ? rc : read_net(arguments, &net, error);
     if (rc == 0) {
         rc = aq_policy_import(&net, task.env->name, &task.env->schema, arguments->end, ret_snapshot,
@@ -163,6 +165,9 @@ static int import_policy(const import_arguments *arguments, aq_snapshot **ret_sn
     }
     rc = rc != 0 ? rc : aq_env_task_check_policy(&task, *ret_snapshot, error);
     rc = rc != 0 ? rc : aq_policy_file_write(arguments->output, *ret_snapshot, error);
+    if (rc == 0) {
+        aq_output_written(arguments->output);
+    }
     aq_foreign_net_fini(&net);
     aq_env_task_fini(&task);
     return rc;

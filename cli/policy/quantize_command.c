@@ -9,6 +9,7 @@
 #include "cli/policy/quantize_arguments.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
+#include "cli/text/output_file.h"
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
 #include "common/sys/cpu.h"
@@ -31,21 +32,6 @@ static uint64_t file_bytes(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
-/* The only copy in fp32 must not be lost to a slip of the fingers. */
-static int check_target(const char *source, const char *target, aq_error *error)
-{
-    struct stat from, to;
-    if (stat(target, &to) == 0) {
-        if (S_ISDIR(to.st_mode)) {
-            return aq_fail(error, AQ_E_INVALID, "%s is a folder; OUT is a file", target);
-        }
-        if (stat(source, &from) == 0 && from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
-            return aq_fail(error, AQ_E_INVALID, "%s would be written over itself", source);
-        }
-    }
-    return 0;
 }
 
 /* The policy in fp32, as it is stored so. */
@@ -117,7 +103,7 @@ static int quantize(aq_quantize_arguments *arguments, quantize_report *report, a
     aq_quantize_plan *plan = &arguments->plan.quantize;
     arguments->plan.cpu_flags = aq_cpu_flags();
     int rc = read_exact(arguments->source, report, error);
-    rc = rc != 0 ? rc : check_target(report->path, arguments->target, error);
+    rc = rc != 0 ? rc : aq_output_check(report->path, arguments->target, error);
     rc = rc != 0 ? rc
                  : aq_layer_formats_resolve(&arguments->layer_formats, &report->exact->spec,
                                             plan->layer_formats, error);
@@ -129,7 +115,8 @@ static int quantize(aq_quantize_arguments *arguments, quantize_report *report, a
     rc = rc != 0 ? rc : aq_policy_file_write(arguments->target, report->made, error);
     if (rc == 0) {
         report->bytes_exact = file_bytes(report->path);
-        report->bytes_made = file_bytes(arguments->target);
+        report->bytes_made = aq_wire_policy_bytes(report->made);
+        aq_output_written(arguments->target);
     }
     return rc;
 }

@@ -3,6 +3,7 @@
  * data.
  */
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/integration/cli/program.h"
 #include "tests/support/file_kit.h"
@@ -142,6 +143,63 @@ TEST_IN_FOLDER(every_format_is_written_and_plays)
             program_gives("eval", cli_path(state, "out.aq"), "--episodes", "2", "--json", NULL);
         assert_int_equal(json_unpack(object, "{s:s}", "precision", &precision), 0);
         assert_string_equal(precision, formats[i]);
+    }
+}
+
+/* A link of the test's own: where it were replaced, no more than that would be lost. */
+TEST_IN_FOLDER(standard_output_is_a_file_like_others)
+{
+    static char expected[PROGRAM_TEXT_MAX];
+    char link[CLI_PATH_MAX], policy[CLI_PATH_MAX];
+    struct stat status;
+    (void)snprintf(link, sizeof(link), "%s", cli_path(state, "out"));
+    (void)snprintf(policy, sizeof(policy), "%s", cli_path(state, "int8.aq"));
+    cli_write_policy(policy, AQ_FORMAT_INT8_CHANNEL, 7);
+    assert_int_equal(symlink("/dev/stdout", link), 0);
+    program_succeeds("export", policy, "-o", cli_path(state, "p.c"), NULL);
+    const size_t size = file_get(cli_path(state, "p.c"), expected, sizeof(expected) - 1);
+    expected[size] = '\0';
+    const program_result *result = program_run("export", policy, "-o", link, NULL);
+    assert_int_equal(result->exit_status, 0);
+    assert_string_equal(result->out, expected);
+    assert_non_null(strstr(result->err, "gym:CartPole-v1, version 31, int8")); /* not in the file */
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+}
+
+/* The policy stays, whatever the file is called that is to be written. */
+TEST_IN_FOLDER(nothing_is_written_over_what_was_read)
+{
+    static char before[1 << 16], after[1 << 16];
+    char policy[CLI_PATH_MAX], link[CLI_PATH_MAX], folder[CLI_PATH_MAX];
+    const char *words = "fp32.aq would be written over itself";
+    (void)snprintf(policy, sizeof(policy), "%s", cli_path(state, "fp32.aq"));
+    (void)snprintf(link, sizeof(link), "%s", cli_path(state, "link"));
+    (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "folder"));
+    cli_write_policy(policy, AQ_FORMAT_F32, 7);
+    assert_int_equal(symlink(policy, link), 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    const size_t size = file_get(policy, before, sizeof(before));
+    program_refuses(words, "export", policy, "-o", policy, NULL);
+    program_refuses(words, "export", policy, "--format", "onnx", "-o", link, NULL);
+    program_refuses(words, "import", policy, "--task", "gym:CartPole-v1", "-o", link, NULL);
+    program_refuses(words, "quantize", policy, link, NULL);
+    program_refuses(words, "play", policy, "--gif", link, NULL);
+    program_refuses(words, "play", policy, "--png", policy, NULL);
+    program_refuses("is a folder; a file is written", "export", policy, "-o", folder, NULL);
+    assert_int_equal(file_get(policy, after, sizeof(after)), size);
+    assert_memory_equal(before, after, size);
+}
+
+TEST_IN_FOLDER(two_files_of_one_name_are_refused)
+{
+    char film[CLI_PATH_MAX], again[CLI_PATH_MAX];
+    (void)snprintf(film, sizeof(film), "%s/film", (const char *)*state);
+    (void)snprintf(again, sizeof(again), "%s/./film", (const char *)*state);
+    for (int i = 0; i < 2; i++) { /* before it is there, and then */
+        program_refuses("film would be written twice, as two different files", "play", "random",
+                        "--env", "gym:CartPole-v1", "--gif", film, "--png", again, NULL);
+        file_put_text(film, "x");
     }
 }
 
