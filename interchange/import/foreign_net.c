@@ -4,8 +4,12 @@
 #include "interchange/import/foreign_net.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "common/base/memory.h"
+
+/* Of half of the bounds' distance: what rounding floats can make of it. */
+#define SPREAD_ERROR 1e-5
 
 static void clear_scale(aq_foreign_net *net)
 {
@@ -74,6 +78,21 @@ static int check_width(const aq_foreign_net *net, uint32_t width, const char *wh
     return 0;
 }
 
+/* That a layer, or what is called so, may follow. */
+static int check_open(const aq_foreign_net *net, const char *what, aq_error *error)
+{
+    if (net->ending == AQ_FOREIGN_CLIPPED) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "values are held between %g and %g before %s, which no layer does; without "
+                       "that the network can be imported, and is the same where they stay within",
+                       (double)net->low, (double)net->high, what);
+    }
+    return net->ending == AQ_FOREIGN_OPEN
+               ? 0
+               : aq_fail(error, AQ_E_UNSUPPORTED, "%s behind %s, with which a network ends", what,
+                         net->ending == AQ_FOREIGN_SHARES ? "Softmax" : "ArgMax");
+}
+
 /* ---- layers --------------------------------------------------------------------------------- */
 
 /* Takes what the layer is made of, also on failure. */
@@ -117,6 +136,7 @@ int aq_foreign_linear(aq_foreign_net *net, const float *weight, const float *bia
     const size_t count = (size_t)rows * columns;
     const aq_layer_spec layer = aq_layer_linear(columns, rows, AQ_ACTIVATION_NONE);
     int rc = aq_layer_spec_validate(&layer, net->spec.layer_count, error);
+    rc = rc != 0 ? rc : check_open(net, "a linear layer", error);
     rc = rc != 0 ? rc : check_width(net, columns, "a linear layer", error);
     rc = rc != 0 ? rc : check_finite(weight, count, "the weights of a linear layer", error);
     rc = rc != 0 ? rc : check_finite(bias, rows, "the biases of a linear layer", error);
@@ -139,11 +159,13 @@ int aq_foreign_linear(aq_foreign_net *net, const float *weight, const float *bia
 /* What only a linear layer can take in. */
 static int check_plain(const aq_foreign_net *net, const char *what, aq_error *error)
 {
-    return net->scaled == 0 ? 0
-                            : aq_fail(error, AQ_E_UNSUPPORTED,
-                                      "values are scaled or shifted before %s, and only a linear "
-                                      "layer can take that in",
-                                      what);
+    int rc = check_open(net, what, error);
+    return rc != 0 || net->scaled == 0
+               ? rc
+               : aq_fail(error, AQ_E_UNSUPPORTED,
+                         "values are scaled or shifted before %s, and only a linear layer can take "
+                         "that in",
+                         what);
 }
 
 int aq_foreign_norm(aq_foreign_net *net, const float *gain, const float *bias, uint32_t width,
@@ -231,7 +253,8 @@ int aq_foreign_scale(aq_foreign_net *net, const float *gain, const float *shift,
 {
     const aq_layer_spec *last = aq_foreign_last(net);
     const uint32_t width = last != NULL ? last->outputs : net->scaled > 1 ? net->scaled : count;
-    int rc = check_finite(gain, count, "a scale", error);
+    int rc = check_open(net, "a scale or shift", error);
+    rc = rc != 0 ? rc : check_finite(gain, count, "a scale", error);
     rc = rc != 0 ? rc : check_finite(shift, count, "a shift", error);
     if (rc == 0 && (count == 0 || count > AQ_NET_WIDTH_MAX || (count > 1 && count != width))) {
         rc = aq_fail(error, AQ_E_INVALID, "%u numbers scale or shift %u values", count, width);
@@ -262,10 +285,53 @@ int aq_foreign_deviate(aq_foreign_net *net, const float *log_deviation, uint32_t
     return 0;
 }
 
+int aq_foreign_clip(aq_foreign_net *net, float low, float high, aq_error *error)
+{
+    int rc = check_open(net, "another clip", error);
+    if (rc == 0 && !(low <= high)) { /* nor NaN */
+        rc = aq_fail(error, AQ_E_INVALID, "values are held between %g and %g", (double)low,
+                     (double)high);
+    }
+    if (rc == 0) {
+        net->ending = AQ_FOREIGN_CLIPPED;
+        net->low = low;
+        net->high = high;
+    }
+    return rc;
+}
+
+int aq_foreign_end(aq_foreign_net *net, enum aq_foreign_ending ending, aq_error *error)
+{
+    const bool is_choice = ending == AQ_FOREIGN_CHOICE;
+    int rc = is_choice && net->ending == AQ_FOREIGN_SHARES
+                 ? 0
+                 : check_open(net, is_choice ? "ArgMax" : "Softmax", error);
+    if (rc == 0) {
+        net->ending = ending;
+    }
+    return rc;
+}
+
 int aq_foreign_check_end(const aq_foreign_net *net, aq_error *error)
 {
-    if (net->spec.layer_count == 0) {
-        return aq_fail(error, AQ_E_INVALID, "there is no layer in it");
-    }
     return check_plain(net, "the end", error);
+}
+
+int aq_foreign_take_spread(aq_foreign_net *net, const float *low, const float *high,
+                           aq_error *error)
+{
+    for (uint32_t i = 0; net->scaled > 0 && i < aq_foreign_outputs(net); i++) {
+        const double half = ((double)high[i] - (double)low[i]) / 2.0;
+        const double gain = (double)value_of(net->gain, net->scaled, i, 1.0f);
+        const double shift = (double)value_of(net->shift, net->scaled, i, 0.0f);
+        if (!(fabs(gain - half) <= SPREAD_ERROR * half) ||
+            !(fabs(shift - (double)low[i] - half) <= SPREAD_ERROR * half)) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "the model spreads output %u between %g and %g, and an action of the "
+                           "task goes from %g to %g",
+                           i, shift - gain, shift + gain, (double)low[i], (double)high[i]);
+        }
+    }
+    clear_scale(net);
+    return 0;
 }

@@ -1,227 +1,39 @@
 /*
  * ONNX read: see onnx_read.h. The chain is found from its end, since a node is known by the value
- * that it gives, and then walked from its beginning. Where a node takes a constant, it is looked up
- * among the initializers and the nodes called Constant.
+ * that it gives, and then walked from its beginning.
  */
 #include "interchange/import/onnx_read.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
 #include "common/net/rpc/rpc_envelope.h"
+#include "interchange/import/onnx_source.h"
 #include "interchange/onnx/onnx_graph.h"
-#include "proto/onnx.pb-c.h"
 
-typedef Actorq__V1__OnnxGraph graph_message;
-typedef Actorq__V1__OnnxNode node_message;
-typedef Actorq__V1__OnnxTensor tensor_message;
-
-enum { CHAIN_MAX = 8 * AQ_NET_LAYERS_MAX, THINGS_MAX = 4096, INPUTS_MAX = 8, NAME_BYTES = 64 };
-
-#define VALUES_MAX ((size_t)1 << 28)
-
-static const char *text_of(const char *text)
-{
-    return text != NULL ? text : "";
-}
-
-/* ---- what nodes say ------------------------------------------------------------------------- */
-
-static const Actorq__V1__OnnxAttribute *attribute_of(const node_message *node, const char *name)
-{
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        if (strcmp(text_of(node->attribute[i]->name), name) == 0) {
-            return node->attribute[i];
-        }
-    }
-    return NULL;
-}
-
-static int64_t int_of(const node_message *node, const char *name, int64_t otherwise)
-{
-    const Actorq__V1__OnnxAttribute *found = attribute_of(node, name);
-    return found != NULL && found->has_i ? found->i : found != NULL ? 0 : otherwise;
-}
-
-static float float_of(const node_message *node, const char *name, float otherwise)
-{
-    const Actorq__V1__OnnxAttribute *found = attribute_of(node, name);
-    return found != NULL && found->has_f ? found->f : found != NULL ? 0.0f : otherwise;
-}
-
-static int fail_node(aq_error *error, const node_message *node, const char *why)
-{
-    char name[NAME_BYTES], op[NAME_BYTES];
-    return aq_fail(error, AQ_E_UNSUPPORTED, "operator %s ('%s') %s",
-                   aq_plain_text(op, sizeof(op), text_of(node->op_type)),
-                   aq_plain_text(name, sizeof(name), text_of(node->name)), why);
-}
-
-/* ---- constants ------------------------------------------------------------------------------ */
-
-static const node_message *giver_of(const graph_message *graph, const char *value)
-{
-    for (size_t i = 0; i < graph->n_node; i++) {
-        const node_message *node = graph->node[i];
-        if (node->n_output > 0 && strcmp(node->output[0], value) == 0) {
-            return node;
-        }
-    }
-    return NULL;
-}
-
-/* NULL: the value is no constant. */
-static const tensor_message *constant_of(const graph_message *graph, const char *value)
-{
-    for (size_t i = 0; i < graph->n_initializer; i++) {
-        if (strcmp(text_of(graph->initializer[i]->name), value) == 0) {
-            return graph->initializer[i];
-        }
-    }
-    const node_message *giver = giver_of(graph, value);
-    if (giver == NULL || strcmp(text_of(giver->op_type), "Constant") != 0) {
-        return NULL;
-    }
-    const Actorq__V1__OnnxAttribute *held = attribute_of(giver, "value");
-    return held != NULL ? held->t : NULL;
-}
-
-/* How many values the dimensions make; 0 for none, and for more than there can be. */
-static size_t count_of(const tensor_message *tensor)
-{
-    size_t count = 1;
-    for (size_t i = 0; i < tensor->n_dims; i++) {
-        const int64_t size = tensor->dims[i];
-        if (size <= 0 || (uint64_t)size > VALUES_MAX / count) {
-            return 0;
-        }
-        count *= (size_t)size;
-    }
-    return count;
-}
-
-/* Value i, which is there. */
-static float value_at(const tensor_message *tensor, size_t i)
-{
-    double wide;
-    float value;
-    if (tensor->n_float_data > 0) {
-        return tensor->float_data[i];
-    }
-    if (tensor->n_double_data > 0) {
-        return (float)tensor->double_data[i];
-    }
-    if (tensor->data_type == AQ_ONNX_DOUBLE) {
-        memcpy(&wide, tensor->raw_data.data + i * sizeof(wide), sizeof(wide));
-        return (float)wide;
-    }
-    memcpy(&value, tensor->raw_data.data + i * sizeof(value), sizeof(value));
-    return value;
-}
-
-static int check_tensor(const tensor_message *tensor, size_t count, aq_error *error)
-{
-    char name[NAME_BYTES];
-    const size_t width = tensor->data_type == AQ_ONNX_DOUBLE ? sizeof(double) : sizeof(float);
-    (void)aq_plain_text(name, sizeof(name), text_of(tensor->name));
-    if (tensor->data_type != AQ_ONNX_FLOAT && tensor->data_type != AQ_ONNX_DOUBLE) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "constant '%s' holds values of type %d; float (1) and double (11) are known",
-                       name, tensor->data_type);
-    }
-    if (tensor->data_location == 1) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "constant '%s' is in another file; save the model as one", name);
-    }
-    const size_t held = tensor->n_float_data > 0    ? tensor->n_float_data
-                        : tensor->n_double_data > 0 ? tensor->n_double_data
-                                                    : tensor->raw_data.len / width;
-    return count > 0 && held == count ? 0
-                                      : aq_fail(error, AQ_E_CORRUPT,
-                                                "constant '%s' has %zu values, and its dimensions "
-                                                "ask for %zu",
-                                                name, held, count);
-}
-
-/* The constant's values, which the caller frees, (rows, columns); turned: what the file has as
- * (columns, rows). One of lower rank is a row. */
-typedef struct matrix {
-    float *values;
-    uint32_t rows, columns;
-} matrix;
-
-static int read_matrix(const tensor_message *tensor, bool is_turned, matrix *ret_matrix,
-                       aq_error *error)
-{
-    const size_t count = count_of(tensor);
-    int rc = check_tensor(tensor, count, error);
-    if (rc != 0) {
-        return rc;
-    }
-    const size_t columns = tensor->n_dims > 0 ? (size_t)tensor->dims[tensor->n_dims - 1] : 1;
-    const size_t rows = count / columns;
-    if (rows > AQ_NET_WIDTH_MAX || columns > AQ_NET_WIDTH_MAX) {
-        return aq_fail(error, AQ_E_TOO_BIG, "a constant of %zu by %zu values; %u are possible",
-                       rows, columns, AQ_NET_WIDTH_MAX);
-    }
-    float *values = aq_alloc(count, sizeof(*values));
-    if (values == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for a constant of %zu values", count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        values[is_turned ? i % columns * rows + i / columns : i] = value_at(tensor, i);
-    }
-    *ret_matrix = (matrix){values, (uint32_t)(is_turned ? columns : rows),
-                           (uint32_t)(is_turned ? rows : columns)};
-    return 0;
-}
-
-/* Input `index` as a constant row; absent: none, of no columns. */
-static int read_row(const graph_message *graph, const node_message *node, size_t index,
-                    matrix *ret_row, aq_error *error)
-{
-    const char *name = index < node->n_input ? node->input[index] : "";
-    const tensor_message *tensor = constant_of(graph, name);
-    *ret_row = (matrix){0};
-    if (name[0] == '\0') {
-        return 0;
-    }
-    int rc = tensor != NULL ? read_matrix(tensor, false, ret_row, error)
-                            : fail_node(error, node, "takes a value that is no constant");
-    if (rc == 0 && ret_row->rows != 1) {
-        aq_free(ret_row->values);
-        *ret_row = (matrix){0};
-        rc = fail_node(error, node, "takes a matrix where it is known with a row");
-    }
-    return rc;
-}
+enum { CHAIN_MAX = 8 * AQ_NET_LAYERS_MAX, THINGS_MAX = 4096, NAME_BYTES = 64 };
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
 typedef struct reading {
-    const graph_message *graph;
+    const aq_onnx_graph_message *graph;
     aq_foreign_net *net;
     aq_error *error;
 } reading;
 
-typedef int read_fn(const reading *own, const node_message *node);
+typedef int read_fn(const reading *own, const aq_onnx_node_message *node);
 
 /* x W + b, the matrix of input 1 as it lies or turned. */
-static int read_product(const reading *own, const node_message *node, bool is_turned)
+static int read_product(const reading *own, const aq_onnx_node_message *node, bool is_turned)
 {
-    matrix weight = {0}, bias = {0};
-    const tensor_message *tensor =
-        node->n_input > 1 ? constant_of(own->graph, node->input[1]) : NULL;
-    if (tensor == NULL || tensor->n_dims != 2) {
-        return fail_node(own->error, node, "multiplies by what is no constant matrix");
-    }
-    int rc = read_matrix(tensor, is_turned, &weight, own->error);
-    rc = rc != 0 ? rc : read_row(own->graph, node, 2, &bias, own->error);
+    aq_onnx_matrix weight = {0}, bias = {0};
+    int rc = aq_onnx_source_matrix(own->graph, node, 1, is_turned, &weight, own->error);
+    rc = rc != 0 ? rc : aq_onnx_source_row(own->graph, node, 2, &bias, own->error);
     if (rc == 0 && bias.values != NULL && bias.columns != weight.rows) {
-        rc = fail_node(own->error, node, "adds a bias of another width");
+        rc = aq_onnx_source_fail(own->error, node, "adds a bias of another width");
     }
     rc = rc != 0 ? rc
                  : aq_foreign_linear(own->net, weight.values, bias.values, weight.rows,
@@ -231,33 +43,34 @@ static int read_product(const reading *own, const node_message *node, bool is_tu
     return rc;
 }
 
-static int read_matmul(const reading *own, const node_message *node)
+static int read_matmul(const reading *own, const aq_onnx_node_message *node)
 {
     return read_product(own, node, true);
 }
 
-static int read_gemm(const reading *own, const node_message *node)
+static int read_gemm(const reading *own, const aq_onnx_node_message *node)
 {
-    if (int_of(node, "transA", 0) != 0 || float_of(node, "alpha", 1.0f) != 1.0f ||
-        float_of(node, "beta", 1.0f) != 1.0f) {
-        return fail_node(own->error, node, "is known without transA, alpha and beta");
+    if (aq_onnx_source_int(node, "transA", 0) != 0 ||
+        aq_onnx_source_float(node, "alpha", 1.0f) != 1.0f ||
+        aq_onnx_source_float(node, "beta", 1.0f) != 1.0f) {
+        return aq_onnx_source_fail(own->error, node, "is known without transA, alpha and beta");
     }
-    return read_product(own, node, int_of(node, "transB", 0) == 0);
+    return read_product(own, node, aq_onnx_source_int(node, "transB", 0) == 0);
 }
 
-static int read_norm(const reading *own, const node_message *node)
+static int read_norm(const reading *own, const aq_onnx_node_message *node)
 {
-    matrix gain = {0}, bias = {0};
-    const int64_t axis = int_of(node, "axis", -1);
+    aq_onnx_matrix gain = {0}, bias = {0};
+    const int64_t axis = aq_onnx_source_int(node, "axis", -1);
     if ((axis != -1 && axis != 1) ||
-        fabsf(float_of(node, "epsilon", AQ_NORM_EPSILON) - AQ_NORM_EPSILON) > 1e-8f) {
-        return fail_node(own->error, node,
-                         "is known over the last axis, with an epsilon of 0.00001");
+        fabsf(aq_onnx_source_float(node, "epsilon", AQ_NORM_EPSILON) - AQ_NORM_EPSILON) > 1e-8f) {
+        return aq_onnx_source_fail(own->error, node,
+                                   "is known over the last axis, with an epsilon of 0.00001");
     }
-    int rc = read_row(own->graph, node, 1, &gain, own->error);
-    rc = rc != 0 ? rc : read_row(own->graph, node, 2, &bias, own->error);
+    int rc = aq_onnx_source_row(own->graph, node, 1, &gain, own->error);
+    rc = rc != 0 ? rc : aq_onnx_source_row(own->graph, node, 2, &bias, own->error);
     if (rc == 0 && (gain.values == NULL || (bias.values != NULL && bias.columns != gain.columns))) {
-        rc = fail_node(own->error, node, "has gains and biases of different widths");
+        rc = aq_onnx_source_fail(own->error, node, "has gains and biases of different widths");
     }
     rc = rc != 0 ? rc
                  : aq_foreign_norm(own->net, gain.values, bias.values, gain.columns, own->error);
@@ -267,18 +80,18 @@ static int read_norm(const reading *own, const node_message *node)
 }
 
 /* Add, Sub, Mul, Div: of a value and a constant, on either side where that is the same. */
-static int read_scale(const reading *own, const node_message *node)
+static int read_scale(const reading *own, const aq_onnx_node_message *node)
 {
     const char *op = node->op_type;
     const bool is_shift = op[0] == 'A' || op[0] == 'S'; /* of those four */
     const bool turns = op[0] == 'S' || op[0] == 'D';
     const size_t side =
-        node->n_input == 2 && constant_of(own->graph, node->input[1]) == NULL ? 0 : 1;
-    matrix row;
+        node->n_input == 2 && !aq_onnx_source_is_constant(own->graph, node->input[1]) ? 0 : 1;
+    aq_onnx_matrix row = {0};
     if (node->n_input != 2 || (turns && side == 0)) {
-        return fail_node(own->error, node, "is known of a value by a constant");
+        return aq_onnx_source_fail(own->error, node, "is known of a value by a constant");
     }
-    int rc = read_row(own->graph, node, side, &row, own->error);
+    int rc = aq_onnx_source_row(own->graph, node, side, &row, own->error);
     for (uint32_t i = 0; rc == 0 && turns && i < row.columns; i++) {
         row.values[i] = is_shift ? -row.values[i] : 1.0f / row.values[i];
     }
@@ -289,108 +102,239 @@ static int read_scale(const reading *own, const node_message *node)
     return rc;
 }
 
-static int read_relu(const reading *own, const node_message *node)
+static int read_relu(const reading *own, const aq_onnx_node_message *node)
 {
     (void)node;
     return aq_foreign_activate(own->net, AQ_ACTIVATION_RELU, own->error);
 }
 
-static int read_tanh(const reading *own, const node_message *node)
+static int read_tanh(const reading *own, const aq_onnx_node_message *node)
 {
     (void)node;
     return aq_foreign_activate(own->net, AQ_ACTIVATION_TANH, own->error);
 }
 
-static int read_elu(const reading *own, const node_message *node)
+static int read_elu(const reading *own, const aq_onnx_node_message *node)
 {
-    return float_of(node, "alpha", 1.0f) == 1.0f
+    return aq_onnx_source_float(node, "alpha", 1.0f) == 1.0f
                ? aq_foreign_activate(own->net, AQ_ACTIVATION_ELU, own->error)
-               : fail_node(own->error, node, "is known with an alpha of 1");
+               : aq_onnx_source_fail(own->error, node, "is known with an alpha of 1");
 }
 
 /* Of rows of values it changes nothing. */
-static int read_nothing(const reading *own, const node_message *node)
+static int read_nothing(const reading *own, const aq_onnx_node_message *node)
 {
     (void)own;
     (void)node;
     return 0;
 }
 
-static int read_flatten(const reading *own, const node_message *node)
+static int read_flatten(const reading *own, const aq_onnx_node_message *node)
 {
-    return int_of(node, "axis", 1) == 1 ? 0 : fail_node(own->error, node, "is known of axis 1");
+    return aq_onnx_source_int(node, "axis", 1) == 1
+               ? 0
+               : aq_onnx_source_fail(own->error, node, "is known of axis 1");
 }
 
-static int read_node(const reading *own, const node_message *node)
+/* Of floats, of which observations are made: nothing that a float would not hold is lost. */
+static int read_cast(const reading *own, const aq_onnx_node_message *node)
+{
+    const int64_t to = aq_onnx_source_int(node, "to", 0);
+    return to == AQ_ONNX_FLOAT || to == AQ_ONNX_DOUBLE
+               ? 0
+               : aq_onnx_source_fail(own->error, node, "is known to float (1) and double (11)");
+}
+
+/* A bound of Clip, in an input since opset 11, before in an attribute. */
+static int read_bound(const reading *own, const aq_onnx_node_message *node, size_t index,
+                      const char *name, float otherwise, float *ret_bound)
+{
+    aq_onnx_matrix row = {0};
+    int rc = aq_onnx_source_row(own->graph, node, index, &row, own->error);
+    if (rc == 0 && row.columns > 1) {
+        rc = aq_onnx_source_fail(own->error, node, "is known with one bound for all values");
+    }
+    if (rc == 0) {
+        *ret_bound = row.columns == 1 ? row.values[0] : aq_onnx_source_float(node, name, otherwise);
+    }
+    aq_free(row.values);
+    return rc;
+}
+
+static int read_clip(const reading *own, const aq_onnx_node_message *node)
+{
+    float low, high;
+    int rc = read_bound(own, node, 1, "min", -INFINITY, &low);
+    rc = rc != 0 ? rc : read_bound(own, node, 2, "max", INFINITY, &high);
+    if (rc != 0) {
+        return rc;
+    }
+    return low == 0.0f && high == INFINITY
+               ? aq_foreign_activate(own->net, AQ_ACTIVATION_RELU, own->error)
+               : aq_foreign_clip(own->net, low, high, own->error);
+}
+
+static int read_softmax(const reading *own, const aq_onnx_node_message *node)
+{
+    const int64_t axis = aq_onnx_source_int(node, "axis", -1);
+    return axis == -1 || axis == 1
+               ? aq_foreign_end(own->net, AQ_FOREIGN_SHARES, own->error)
+               : aq_onnx_source_fail(own->error, node, "is known over the last axis");
+}
+
+static int read_argmax(const reading *own, const aq_onnx_node_message *node)
+{
+    const int64_t axis = aq_onnx_source_int(node, "axis", 0);
+    return (axis == -1 || axis == 1) && aq_onnx_source_int(node, "select_last_index", 0) == 0
+               ? aq_foreign_end(own->net, AQ_FOREIGN_CHOICE, own->error)
+               : aq_onnx_source_fail(own->error, node,
+                                     "is known over the last axis, of equals the first");
+}
+
+static int read_node(const reading *own, const aq_onnx_node_message *node)
 {
     static const struct {
         const char *op;
         read_fn *read;
     } rows[] = {
-        {"Add", read_scale},        {"Div", read_scale},
-        {"Dropout", read_nothing},  {"Elu", read_elu},
-        {"Flatten", read_flatten},  {"Gemm", read_gemm},
-        {"Identity", read_nothing}, {"LayerNormalization", read_norm},
-        {"MatMul", read_matmul},    {"Mul", read_scale},
-        {"Relu", read_relu},        {"Sub", read_scale},
+        {"Add", read_scale},
+        {"ArgMax", read_argmax},
+        {"Cast", read_cast},
+        {"Clip", read_clip},
+        {"Div", read_scale},
+        {"Dropout", read_nothing},
+        {"Elu", read_elu},
+        {"Flatten", read_flatten},
+        {"Gemm", read_gemm},
+        {"Identity", read_nothing},
+        {"LayerNormalization", read_norm},
+        {"LogSoftmax", read_softmax},
+        {"MatMul", read_matmul},
+        {"Mul", read_scale},
+        {"Relu", read_relu},
+        {"Softmax", read_softmax},
+        {"Sub", read_scale},
         {"Tanh", read_tanh},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (strcmp(text_of(node->op_type), rows[i].op) == 0 && text_of(node->domain)[0] == '\0') {
+        if (strcmp(aq_onnx_source_text(node->op_type), rows[i].op) == 0 &&
+            aq_onnx_source_text(node->domain)[0] == '\0') {
             return rows[i].read(own, node);
         }
     }
-    return fail_node(own->error, node,
-                     "is not known; Gemm, MatMul, Add, Sub, Mul, Div, Relu, Tanh, Elu, "
-                     "LayerNormalization, Flatten, Dropout and Identity are");
+    return aq_onnx_source_fail(
+        own->error, node,
+        "is not known; Gemm, MatMul, Add, Sub, Mul, Div, Relu, Tanh, Elu, "
+        "LayerNormalization, Flatten, Dropout, Identity and Cast are, and at the end "
+        "Clip, Softmax, LogSoftmax and ArgMax");
 }
 
 /* ---- the chain ------------------------------------------------------------------------------ */
 
-/* The one input of the node that is no constant; NULL: there is none, or several. */
-static const char *value_into(const graph_message *graph, const node_message *node)
+/* Operators by which activations and norms are known that were taken apart. */
+static const struct {
+    const char *op, *of;
+} parts[] = {
+    {"Sigmoid", "SiLU or a gate"},
+    {"Erf", "GELU"},
+    {"Softplus", "Mish"},
+    {"ReduceMean", "a norm in pieces (of a layer norm, opset 17 and later make one operator)"},
+};
+enum { PARTS = sizeof(parts) / sizeof(parts[0]), PART_DEPTH = 3 };
+
+/* Which part gave a value, some operators before; PARTS: none. */
+static size_t find_part(const aq_onnx_graph_message *graph, const char *value, int depth)
 {
-    const char *found = NULL;
-    for (size_t i = 0; i < node->n_input && node->n_input <= INPUTS_MAX; i++) {
-        if (node->input[i][0] != '\0' && constant_of(graph, node->input[i]) == NULL) {
-            if (found != NULL) {
-                return NULL;
-            }
-            found = node->input[i];
-        }
+    size_t output, part = 0;
+    const aq_onnx_node_message *giver = aq_onnx_source_giver(graph, value, &output);
+    if (giver == NULL) {
+        return PARTS;
     }
-    return found;
+    while (part < PARTS && strcmp(aq_onnx_source_text(giver->op_type), parts[part].op) != 0) {
+        part++;
+    }
+    for (size_t i = 0; part == PARTS && depth > 1 && i < giver->n_input && i < 2; i++) {
+        part = find_part(graph, giver->input[i], depth - 1);
+    }
+    return part;
+}
+
+static int fail_meeting(const aq_onnx_graph_message *graph, const aq_onnx_node_message *node,
+                        aq_error *error)
+{
+    char words[160];
+    size_t part = PARTS;
+    for (size_t i = 0; part == PARTS && i < node->n_input && i < 2; i++) {
+        part = find_part(graph, node->input[i], PART_DEPTH);
+    }
+    if (part == PARTS) {
+        return aq_onnx_source_fail(error, node,
+                                   "takes several values, or none; a chain from observation to "
+                                   "action is known");
+    }
+    (void)snprintf(words, sizeof(words),
+                   "takes several values, one of them through %s, as in %s, which is not known",
+                   parts[part].op, parts[part].of);
+    return aq_onnx_source_fail(error, node, words);
+}
+
+/* That the chain begins at an input of the model, and with observations as they are here. */
+static int check_beginning(const aq_onnx_graph_message *graph, const char *value, aq_error *error)
+{
+    char name[NAME_BYTES];
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const Actorq__V1__OnnxValueInfo *input = graph->input[i];
+        if (strcmp(aq_onnx_source_text(input->name), value) != 0 ||
+            aq_onnx_source_is_constant(graph, value)) {
+            continue;
+        }
+        const Actorq__V1__OnnxTensorType *type =
+            input->type != NULL ? input->type->tensor_type : NULL;
+        const int32_t element = type != NULL && type->has_elem_type ? type->elem_type : 0;
+        return element == 0 || element == AQ_ONNX_FLOAT || element == AQ_ONNX_DOUBLE
+                   ? 0
+                   : aq_fail(error, AQ_E_UNSUPPORTED,
+                             "the model takes values of type %d; float (1) and double (11) are "
+                             "known",
+                             element);
+    }
+    return aq_fail(error, AQ_E_UNSUPPORTED,
+                   "the output comes from '%s', which is no input of the model",
+                   aq_plain_text(name, sizeof(name), value));
 }
 
 /* The nodes from `value` back to an input, the last first. */
-static int find_chain(const graph_message *graph, const char *value,
-                      const node_message *chain[CHAIN_MAX], size_t *ret_length, aq_error *error)
+static int find_chain(const aq_onnx_graph_message *graph, const char *value,
+                      const aq_onnx_node_message *chain[CHAIN_MAX], size_t *ret_length,
+                      aq_error *error)
 {
-    const node_message *node;
-    size_t length = 0;
-    while ((node = giver_of(graph, value)) != NULL) {
+    const aq_onnx_node_message *node;
+    size_t length = 0, output;
+    while ((node = aq_onnx_source_giver(graph, value, &output)) != NULL) {
         if (length == CHAIN_MAX) {
             return aq_fail(error, AQ_E_TOO_BIG, "more than %d operators one behind the other",
                            CHAIN_MAX);
         }
+        if (output > 0) {
+            return aq_onnx_source_fail(error, node,
+                                       "gives several values, and not the first is used");
+        }
         chain[length++] = node;
-        value = value_into(graph, node);
+        value = aq_onnx_source_value_into(graph, node);
         if (value == NULL) {
-            return fail_node(error, node,
-                             "takes several values, or none; a chain from observation to action "
-                             "is known");
+            return fail_meeting(graph, node, error);
         }
     }
     *ret_length = length;
-    return 0;
+    return check_beginning(graph, value, error);
 }
 
-static int choose_output(const graph_message *graph, const char *wanted, const char **ret_output,
-                         aq_error *error)
+static int choose_output(const aq_onnx_graph_message *graph, const char *wanted,
+                         const char **ret_output, aq_error *error)
 {
     const char *name = wanted != NULL ? wanted : "outputs";
     for (size_t i = 0; i < graph->n_output; i++) {
-        const char *own = text_of(graph->output[i]->name);
+        const char *own = aq_onnx_source_text(graph->output[i]->name);
         if (strcmp(own, name) == 0 || (wanted == NULL && graph->n_output == 1)) {
             *ret_output = own;
             return 0;
@@ -398,18 +342,18 @@ static int choose_output(const graph_message *graph, const char *wanted, const c
     }
     char first[NAME_BYTES] = "none";
     if (graph->n_output > 0) {
-        (void)aq_plain_text(first, sizeof(first), text_of(graph->output[0]->name));
+        (void)aq_plain_text(first, sizeof(first), aq_onnx_source_text(graph->output[0]->name));
     }
     return aq_fail(error, AQ_E_NOT_FOUND,
                    "the model has %zu outputs, the first is '%s'; choose one with --output-name",
                    graph->n_output, first);
 }
 
-static int read_graph(const graph_message *graph, const char *output, aq_foreign_net *net,
+static int read_graph(const aq_onnx_graph_message *graph, const char *output, aq_foreign_net *net,
                       aq_error *error)
 {
     const reading own = {graph, net, error};
-    const node_message *chain[CHAIN_MAX];
+    const aq_onnx_node_message *chain[CHAIN_MAX];
     size_t length = 0;
     if (graph->n_node > THINGS_MAX || graph->n_initializer > THINGS_MAX) {
         return aq_fail(error, AQ_E_TOO_BIG, "more than %d operators or constants", THINGS_MAX);

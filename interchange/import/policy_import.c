@@ -39,7 +39,8 @@ static int check_sizes(const aq_foreign_net *net, const aq_schema *schema, aq_er
     const size_t wanted = schema->action.kind == AQ_SPACE_DISCRETE
                               ? aq_space_choices_all(&schema->action)
                               : aq_space_elements(&schema->action);
-    int rc = aq_foreign_check_end(net, error);
+    int rc =
+        aq_foreign_last(net) != NULL ? 0 : aq_fail(error, AQ_E_INVALID, "there is no layer in it");
     if (rc == 0 && aq_foreign_inputs(net) != obs) {
         rc = aq_fail(error, AQ_E_SCHEMA,
                      "the network takes %u values, and an observation of the task has %zu",
@@ -55,14 +56,22 @@ static int check_sizes(const aq_foreign_net *net, const aq_schema *schema, aq_er
     return rc;
 }
 
-/* What the outputs are, if nobody said. */
+static bool ends_in_tanh(const aq_foreign_net *net)
+{
+    return aq_foreign_last(net)->activation == AQ_ACTIVATION_TANH;
+}
+
+/* What the outputs are, if nobody said. What is held between bounds, and is no tanh, is actions. */
 static int find_end(const aq_foreign_net *net, const aq_space *action, enum aq_import_end *end,
                     aq_error *error)
 {
     const bool is_box = action->kind == AQ_SPACE_BOX;
-    const bool is_tanh = aq_foreign_last(net)->activation == AQ_ACTIVATION_TANH;
-    if (*end == AQ_IMPORT_END_FOUND && (!is_box || is_tanh)) {
-        *end = is_box ? AQ_IMPORT_END_TANH : AQ_IMPORT_END_VALUES;
+    if (*end == AQ_IMPORT_END_FOUND && !is_box) {
+        *end = AQ_IMPORT_END_VALUES;
+    } else if (*end == AQ_IMPORT_END_FOUND && ends_in_tanh(net)) {
+        *end = AQ_IMPORT_END_TANH;
+    } else if (*end == AQ_IMPORT_END_FOUND && net->ending == AQ_FOREIGN_CLIPPED) {
+        *end = AQ_IMPORT_END_ACTIONS;
     }
     const bool is_for_box = *end == AQ_IMPORT_END_TANH || *end == AQ_IMPORT_END_ACTIONS;
     if (*end == AQ_IMPORT_END_FOUND) {
@@ -80,11 +89,64 @@ static int find_end(const aq_foreign_net *net, const aq_space *action, enum aq_i
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static int end_in_tanh(aq_foreign_net *net, aq_error *error)
+/* That what the model does at its end is what the policy's head does. */
+static int check_ending(const aq_foreign_net *net, const aq_space *action, enum aq_import_end end,
+                        aq_error *error)
 {
-    return aq_foreign_last(net)->activation == AQ_ACTIVATION_TANH
-               ? 0
-               : aq_foreign_activate(net, AQ_ACTIVATION_TANH, error);
+    const bool is_box = action->kind == AQ_SPACE_BOX;
+    const bool is_within = end == AQ_IMPORT_END_TANH && net->scaled == 0;
+    switch (net->ending) {
+    case AQ_FOREIGN_OPEN:
+        return 0;
+    case AQ_FOREIGN_SHARES:
+        return !is_box ? 0
+                       : aq_fail(error, AQ_E_SCHEMA,
+                                 "the model ends in Softmax, and the task's actions are numbers");
+    case AQ_FOREIGN_CHOICE:
+        return end == AQ_IMPORT_END_VALUES && aq_space_elements(action) == 1
+                   ? 0
+                   : aq_fail(error, AQ_E_SCHEMA,
+                             "the model gives the number of the greatest output, which is an "
+                             "action of one choice, by --end values");
+    case AQ_FOREIGN_CLIPPED:
+        break;
+    }
+    if (!is_box || (end == AQ_IMPORT_END_TANH && !ends_in_tanh(net))) {
+        return aq_fail(error, AQ_E_INVALID, "outputs that are %s are held between %g and %g",
+                       end_names[end], (double)net->low, (double)net->high);
+    }
+    for (size_t i = 0; i < aq_space_elements(action); i++) {
+        const size_t at = aq_space_bound(action, i);
+        const float low = is_within ? -1.0f : action->low[at];
+        const float high = is_within ? 1.0f : action->high[at];
+        if (!(net->low <= low && net->high >= high)) {
+            return aq_fail(error, AQ_E_SCHEMA,
+                           "the model holds its outputs between %g and %g, and %s go from %g to %g",
+                           (double)net->low, (double)net->high,
+                           is_within ? "they" : "the task's actions", (double)low, (double)high);
+        }
+    }
+    return 0;
+}
+
+/* Of the model's own tanh, also what spreads it between the bounds, which the head does. */
+static int end_in_tanh(aq_foreign_net *net, const aq_space *action, aq_error *error)
+{
+    float low[AQ_BOUNDS_MAX], high[AQ_BOUNDS_MAX];
+    const uint32_t count = aq_foreign_outputs(net);
+    if (!ends_in_tanh(net)) {
+        int rc = aq_foreign_check_end(net, error);
+        return rc != 0 ? rc : aq_foreign_activate(net, AQ_ACTIVATION_TANH, error);
+    }
+    if (net->scaled > 0 && (count > AQ_BOUNDS_MAX || !aq_space_is_bounded(action))) {
+        return aq_foreign_check_end(net, error);
+    }
+    for (uint32_t i = 0; net->scaled > 0 && i < count; i++) {
+        const size_t at = aq_space_bound(action, i);
+        low[i] = action->low[at];
+        high[i] = action->high[at];
+    }
+    return aq_foreign_take_spread(net, low, high, error);
 }
 
 /* From an action's own units to -1 to 1 between its bounds, and its deviation with it. */
@@ -167,10 +229,15 @@ int aq_policy_import(aq_foreign_net *net, const char *task, const aq_schema *sch
     float log_deviation[AQ_BOUNDS_MAX];
     int rc = check_sizes(net, schema, error);
     rc = rc != 0 ? rc : find_end(net, &schema->action, &end, error);
+    rc = rc != 0 ? rc : check_ending(net, &schema->action, end, error);
+    net->ending = rc != 0 ? net->ending : AQ_FOREIGN_OPEN; /* the head does that */
     if (rc == 0 && end == AQ_IMPORT_END_TANH) {
-        rc = end_in_tanh(net, error);
-    } else if (rc == 0 && end == AQ_IMPORT_END_ACTIONS) {
-        rc = end_in_means(net, &schema->action, log_deviation, error);
+        rc = end_in_tanh(net, &schema->action, error);
+    } else {
+        rc = rc != 0 ? rc : aq_foreign_check_end(net, error);
+        rc = rc != 0 || end != AQ_IMPORT_END_ACTIONS
+                 ? rc
+                 : end_in_means(net, &schema->action, log_deviation, error);
     }
     const aq_quantize_meta meta = {
         .version = 1, .task = task, .schema = schema, .head = head_of(end)};

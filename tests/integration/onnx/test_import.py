@@ -126,6 +126,30 @@ class Import(unittest.TestCase):
         expected = net(torch.from_numpy(obs)).detach().numpy()
         self.assertLess(np.abs(self.ends(obs)["outputs"] - expected).max(), ERROR)
 
+    @unittest.skipUnless(torch, "no PyTorch; Debian has it as python3-torch")
+    def test_models_that_end_as_heads_do(self):
+        class Net(torch.nn.Module):
+            """As CleanRL's TD3 ends, or its PPO is clipped."""
+
+            def __init__(self, end):
+                super().__init__()
+                self.net = torch.nn.Sequential(
+                    torch.nn.Linear(3, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1))
+                self.end = end
+
+            def forward(self, obs):
+                """The action."""
+                return self.end(self.net(obs))
+
+        scale, bias, obs = torch.tensor([2.0]), torch.tensor([0.0]), self.obs(3)
+        for end in (lambda x: torch.tanh(x) * scale + bias,
+                    lambda x: torch.clamp(10 * x, -2.0, 2.0)):
+            net = Net(end)
+            torch.onnx.export(net, torch.zeros(1, 3), f"{self.folder}/net.onnx", opset_version=13)
+            self.actorq("import", "net.onnx", "--task", "gym:Pendulum-v1")
+            expected = net(torch.from_numpy(obs)).detach().numpy()
+            self.assertLess(np.abs(self.ends(obs)["action"] - expected).max(), 4 * ERROR)
+
 
 if __name__ == "__main__":
     ACTORQ = os.path.abspath(sys.argv.pop(1))

@@ -124,6 +124,57 @@ TEST_IN(import_kit, kit, ends_that_cannot_be_are_refused)
     refuse(kit, AQ_IMPORT_END_TANH, AQ_E_UNSUPPORTED, "scaled or shifted before the end");
 }
 
+/* tanh(x) * scale + bias, as CleanRL's actors end. */
+TEST_IN(import_kit, kit, a_tanh_that_is_spread_between_the_bounds_is_the_heads)
+{
+    static const float half[] = {2.0f, 0.5f}, middle[] = {1.0f, 0.5f}, other[] = {1.0f, 0.6f};
+    assert_succeeds(aq_foreign_activate(&kit->net, AQ_ACTIVATION_TANH, &refusal));
+    assert_succeeds(aq_foreign_scale(&kit->net, half, NULL, 2, &refusal));
+    assert_succeeds(aq_foreign_scale(&kit->net, NULL, middle, 2, &refusal));
+    assert_succeeds(aq_foreign_clip(&kit->net, -1.0f, 3.0f, &refusal)); /* changes nothing */
+    assert_succeeds(import_as(kit, AQ_IMPORT_END_FOUND));
+    assert_int_equal(kit->policy->head, AQ_HEAD_TANH_BOX);
+    assert_memory_equal(kit->policy->layers[0].weights, ramp, sizeof(ramp));
+    assert_succeeds(aq_foreign_scale(&kit->net, half, other, 2, &refusal));
+    refuse(kit, AQ_IMPORT_END_FOUND, AQ_E_INVALID,
+           "the model spreads output 1 between 0.1 and 1.1, and an action of the task goes from 0 "
+           "to 1");
+}
+
+/* Such a clip is the head's own. */
+TEST_IN(import_kit, kit, actions_that_are_held_between_the_bounds_are_actions)
+{
+    assert_succeeds(aq_foreign_clip(&kit->net, -1.0f, 3.0f, &refusal));
+    assert_succeeds(import_as(kit, AQ_IMPORT_END_FOUND));
+    assert_int_equal(kit->policy->head, AQ_HEAD_GAUSSIAN);
+}
+
+TEST_IN(import_kit, kit, other_clips_are_refused)
+{
+    assert_succeeds(aq_foreign_clip(&kit->net, -1.0f, 2.0f, &refusal));
+    refuse(kit, AQ_IMPORT_END_ACTIONS, AQ_E_SCHEMA,
+           "holds its outputs between -1 and 2, and the task's actions go from -1 to 3");
+    refuse(kit, AQ_IMPORT_END_TANH, AQ_E_INVALID, "outputs that are tanh are held between");
+    aq_space_init_discrete(&kit->schema.action, 2);
+    refuse(kit, AQ_IMPORT_END_FOUND, AQ_E_INVALID, "outputs that are values are held between");
+    assert_int_equal(aq_foreign_clip(&kit->net, 0.0f, 1.0f, &refusal), AQ_E_UNSUPPORTED);
+}
+
+TEST_IN(import_kit, kit, shares_and_choices_are_of_choices)
+{
+    assert_succeeds(aq_foreign_end(&kit->net, AQ_FOREIGN_SHARES, &refusal));
+    refuse(kit, AQ_IMPORT_END_ACTIONS, AQ_E_SCHEMA, "ends in Softmax, and the task's actions are");
+    aq_space_init_discrete(&kit->schema.action, 2);
+    assert_succeeds(import_as(kit, AQ_IMPORT_END_LOGITS));
+    aq_snapshot_unref(kit->policy);
+    kit->policy = NULL;
+    assert_succeeds(aq_foreign_end(&kit->net, AQ_FOREIGN_SHARES, &refusal));
+    assert_succeeds(aq_foreign_end(&kit->net, AQ_FOREIGN_CHOICE, &refusal)); /* of the shares */
+    refuse(kit, AQ_IMPORT_END_LOGITS, AQ_E_SCHEMA, "gives the number of the greatest output");
+    assert_succeeds(import_as(kit, AQ_IMPORT_END_FOUND));
+    assert_int_equal(kit->policy->head, AQ_HEAD_ARGMAX);
+}
+
 TEST_IN(import_kit, kit, a_number_that_is_none_is_refused)
 {
     static const float bad[] = {1.0f, NAN};
