@@ -117,7 +117,8 @@ static int read_model(const import_arguments *arguments, const aq_buffer *bytes,
 }
 
 /* An archive begins with these letters; a model does not. */
-static int read_net(const import_arguments *arguments, aq_foreign_net *net, aq_error *error)
+static int read_net(const import_arguments *arguments, aq_foreign_net *net, bool *ret_is_archive,
+                    aq_error *error)
 {
     aq_buffer bytes;
     aq_buffer_init(&bytes, FILE_BYTES_MAX);
@@ -127,9 +128,12 @@ static int read_net(const import_arguments *arguments, aq_foreign_net *net, aq_e
         rc = is_archive ? read_arrays(arguments, &bytes, net, error)
                         : read_model(arguments, &bytes, net, error);
         if (rc == AQ_E_FOREIGN && !is_archive) {
-            rc = aq_fail(error, rc, "neither an .npz nor an ONNX model");
+            rc = aq_npz_is_pickle(bytes.data, bytes.size)
+                     ? aq_npz_refuse_pickle(error)
+                     : aq_fail(error, rc, "neither an .npz nor an ONNX model");
         }
         rc = rc != 0 ? aq_fail_context(error, rc, "%s", arguments->source) : 0;
+        *ret_is_archive = is_archive;
     }
     aq_buffer_fini(&bytes);
     return rc;
@@ -150,14 +154,26 @@ static int find_task(const import_arguments *arguments, aq_env_task *ret_task, a
     return rc;
 }
 
+/* How many of the layers are norms. */
+static uint32_t count_norms(const aq_net_spec *spec)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        count += spec->layers[i].kind == AQ_LAYER_NORM;
+    }
+    return count;
+}
+
+/* `ret_norms`: those that arrays may have meant otherwise. */
 static int import_policy(const import_arguments *arguments, aq_snapshot **ret_snapshot,
-                         aq_error *error)
+                         uint32_t *ret_norms, aq_error *error)
 {
     aq_env_task task = {0};
     aq_foreign_net net = {0};
+    bool is_archive = false;
     int rc = aq_output_check(arguments->source, arguments->output, error);
     rc = rc != 0 ? rc : find_task(arguments, &task, error);
-    rc = rc != 0 ? rc : read_net(arguments, &net, error);
+    rc = rc != 0 ? rc : read_net(arguments, &net, &is_archive, error);
     if (rc == 0) {
         rc = aq_policy_import(&net, task.env->name, &task.env->schema, arguments->end, ret_snapshot,
                               error);
@@ -166,6 +182,7 @@ static int import_policy(const import_arguments *arguments, aq_snapshot **ret_sn
     rc = rc != 0 ? rc : aq_env_task_check_policy(&task, *ret_snapshot, error);
     rc = rc != 0 ? rc : aq_policy_file_write(arguments->output, *ret_snapshot, error);
     if (rc == 0) {
+        *ret_norms = is_archive ? count_norms(&net.spec) : 0;
         aq_output_written(arguments->output);
     }
     aq_foreign_net_fini(&net);
@@ -185,13 +202,18 @@ static json_t *make_json(const import_arguments *arguments, const aq_snapshot *s
                      aq_json_count(aq_net_spec_parameters(&snapshot->spec)));
 }
 
-static void print(const import_arguments *arguments, const aq_snapshot *snapshot)
+static void print(const import_arguments *arguments, const aq_snapshot *snapshot, uint32_t norms)
 {
     char path[AQ_POLICY_PATH_MAX], net[256];
     (void)printf("%s: a policy for %s, fp32\n",
                  aq_plain_text(path, sizeof(path), arguments->output), snapshot->task);
     aq_print_fact(stdout, "made from", "%s", arguments->source);
     aq_print_fact(stdout, "network", "%s", aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
+    if (norms > 0) {
+        aq_print_fact(
+            stdout, "norms",
+            "%u, read as layer norms over all values, epsilon 0.00001: arrays do not tell", norms);
+    }
     aq_print_fact(stdout, "acts by", "%s", aq_head_name(snapshot->head));
     const char *trust = aq_env_code_option(snapshot->task);
     const char *space = trust[0] != '\0' ? " " : "";
@@ -205,11 +227,12 @@ static int import_and_say(void *given, aq_error *error)
 {
     const import_arguments *arguments = given;
     aq_snapshot *snapshot = NULL;
-    int rc = import_policy(arguments, &snapshot, error);
+    uint32_t norms = 0;
+    int rc = import_policy(arguments, &snapshot, &norms, error);
     if (rc == 0 && arguments->json) {
         rc = aq_print_json(make_json(arguments, snapshot), arguments->json, error);
     } else if (rc == 0) {
-        print(arguments, snapshot);
+        print(arguments, snapshot, norms);
     }
     aq_snapshot_unref(snapshot);
     return rc;

@@ -10,6 +10,8 @@
 
 #include "common/base/little_endian.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
+#include "common/policy/half.h"
 
 enum {
     END_BYTES = 22,   /* of the archive's end, without a comment */
@@ -85,14 +87,18 @@ static int read_head(const char *head, aq_npz_array *array, aq_error *error)
     static const struct {
         const char *text;
         uint32_t bytes;
-    } types[] = {{"'<f4'", 4}, {"'<f8'", 8}};
+    } types[] = {{"'<f2'", 2}, {"'<f4'", 4}, {"'<f8'", 8}};
     const char *type = text_behind(head, "'descr'");
     const char *order = text_behind(head, "'fortran_order'");
     const char *shape = text_behind(head, "'shape'");
     if (type == NULL || order == NULL || shape == NULL || *shape != '(') {
         return aq_fail(error, AQ_E_CORRUPT, "an array does not say what it is");
     }
-    for (int i = 0; i < 2; i++) {
+    const size_t quote = *type == '\'' ? 1 : 0;
+    char raw[AQ_NPZ_TYPE_BYTES];
+    (void)snprintf(raw, sizeof(raw), "%.*s", (int)strcspn(type + quote, "'}"), type + quote);
+    (void)aq_plain_text(array->type, sizeof(array->type), raw);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         if (strncmp(type, types[i].text, strlen(types[i].text)) == 0) {
             array->value_bytes = types[i].bytes;
         }
@@ -133,7 +139,9 @@ void aq_npz_floats(const aq_npz_array *array, float *out)
     const size_t rows = columns > 0 ? array->count / columns : 0;
     for (size_t i = 0; i < array->count; i++) {
         const size_t from = array->is_turned ? i % columns * rows + i / columns : i;
-        if (array->value_bytes == sizeof(float)) {
+        if (array->value_bytes == sizeof(uint16_t)) {
+            out[i] = aq_f16_to_f32(aq_u16_get(array->values + from * sizeof(uint16_t)));
+        } else if (array->value_bytes == sizeof(float)) {
             memcpy(&out[i], array->values + from * sizeof(float), sizeof(float));
         } else {
             double value;
@@ -188,7 +196,7 @@ static int read_entry(const uint8_t *bytes, size_t at, size_t end, entry *ret_en
     };
     for (size_t i = 0; i < name; i++) {
         ret_entry->name[i] = (char)bytes[at + ENTRY_BYTES + i];
-        if (!isgraph((unsigned char)ret_entry->name[i])) {
+        if (!isprint((unsigned char)ret_entry->name[i])) {
             return aq_fail(error, AQ_E_CORRUPT, "the archive has a name that can't be printed");
         }
     }
@@ -221,12 +229,41 @@ static int find_file(const uint8_t *bytes, size_t end, const entry *of, const ui
     return 0;
 }
 
+bool aq_npz_is_pickle(const uint8_t *bytes, size_t size)
+{
+    return size >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5; /* its protocol */
+}
+
+int aq_npz_refuse_pickle(aq_error *error)
+{
+    return aq_fail(error, AQ_E_UNSUPPORTED,
+                   "it is a pickle, as torch.save writes it, which may hold code and is not read; "
+                   "numpy.savez writes the arrays alone, in three lines of Python "
+                   "(docs/import.md)");
+}
+
+/* As torch.save and Stable-Baselines3 call what they have put into an archive. */
+static bool is_pickle_name(const char *name)
+{
+    static const char *const suffixes[] = {".pkl", ".pth", ".pt"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot != NULL && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        if (strcmp(dot, suffixes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int add_array(const uint8_t *bytes, size_t end, entry *of, aq_npz_file *file,
                      aq_error *error)
 {
     static const char suffix[] = ".npy";
     const size_t length = strlen(of->name);
     const uint8_t *start = NULL;
+    if (is_pickle_name(of->name)) {
+        return aq_npz_refuse_pickle(error);
+    }
     int rc = find_file(bytes, end, of, &start, error);
     if (rc != 0 || length < sizeof(suffix) ||
         strcmp(of->name + length - sizeof(suffix) + 1, suffix) != 0) {
@@ -257,10 +294,10 @@ int aq_npz_read(const uint8_t *bytes, size_t size, aq_npz_file *ret_file, aq_err
         return aq_fail(error, AQ_E_FOREIGN, "no archive as numpy.savez writes one");
     }
     const size_t list_size = aq_u32_get(bytes + end + 12), entries = aq_u16_get(bytes + end + 10);
-    if (list_size > end) {
+    const size_t list = aq_u32_get(bytes + end + 16); /* other archives have more behind it */
+    if (list > end || list_size > end - list) {
         return aq_fail(error, AQ_E_CORRUPT, "the archive's list of files is not in it");
     }
-    const size_t list = end - list_size;
     size_t at = list;
     for (size_t i = 0; i < entries; i++) {
         entry found;

@@ -13,12 +13,18 @@
 
 #include "common/base/error.h"
 
-enum { AQ_NPZ_ARRAYS_MAX = 512, AQ_NPZ_NAME_MAX = 128, AQ_NPZ_RANK_MAX = 8 };
+enum {
+    AQ_NPZ_ARRAYS_MAX = 512,
+    AQ_NPZ_NAME_MAX = 128,
+    AQ_NPZ_RANK_MAX = 8,
+    AQ_NPZ_TYPE_BYTES = 16
+};
 
 typedef struct aq_npz_array {
-    char name[AQ_NPZ_NAME_MAX]; /* without ".npy" */
-    uint32_t value_bytes;       /* 4 or 8, of floats; 0: other values, which nobody reads */
-    bool is_turned;             /* the first dimension runs fastest */
+    char name[AQ_NPZ_NAME_MAX];   /* without ".npy" */
+    char type[AQ_NPZ_TYPE_BYTES]; /* of its values, as NumPy writes it, plain and cut off */
+    uint32_t value_bytes;         /* 2, 4 or 8, of floats; 0: other values, which nobody reads */
+    bool is_turned;               /* the first dimension runs fastest */
     uint32_t rank;
     size_t shape[AQ_NPZ_RANK_MAX];
     size_t count;          /* of its values */
@@ -31,9 +37,13 @@ typedef struct aq_npz_file {
 } aq_npz_file;
 
 /* AQ_E_FOREIGN for what is no such file, AQ_E_CORRUPT for one that is damaged, AQ_E_UNSUPPORTED for
- * a compressed one, AQ_E_TOO_BIG; in words. */
+ * a compressed one and for a pickle, AQ_E_TOO_BIG; in words. */
 int aq_npz_read(const uint8_t *bytes, size_t size, aq_npz_file *ret_file,
                 aq_error *error) AQ_MUST_USE;
+
+/* Whether bytes of any kind begin as a pickle does; and what is said of one. */
+bool aq_npz_is_pickle(const uint8_t *bytes, size_t size);
+int aq_npz_refuse_pickle(aq_error *error) AQ_MUST_USE;
 
 /* One .npy file; its name is the caller's. */
 int aq_npy_read(const uint8_t *bytes, size_t size, aq_npz_array *ret_array,

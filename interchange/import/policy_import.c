@@ -149,6 +149,20 @@ static int end_in_tanh(aq_foreign_net *net, const aq_space *action, aq_error *er
     return aq_foreign_take_spread(net, low, high, error);
 }
 
+static int check_deviations(const aq_foreign_net *net, aq_error *error)
+{
+    const uint32_t count = aq_foreign_outputs(net), inputs = aq_foreign_last(net)->inputs;
+    if (net->log_deviation == NULL || net->log_deviations == count) {
+        return 0;
+    }
+    return aq_fail(
+        error, AQ_E_INVALID, "%u log-deviations for %u outputs%s", net->log_deviations, count,
+        net->log_deviations % inputs != 0
+            ? ""
+            : ": one for each input of the last layer, as of gSDE (use_sde), whose noise "
+              "is not imported; for the means alone, leave log_std out of the arrays");
+}
+
 /* From an action's own units to -1 to 1 between its bounds, and its deviation with it. */
 static int end_in_means(aq_foreign_net *net, const aq_space *action, float *log_deviation,
                         aq_error *error)
@@ -163,9 +177,9 @@ static int end_in_means(aq_foreign_net *net, const aq_space *action, float *log_
         return aq_fail(error, AQ_E_INVALID, "outputs that are actions end in %s",
                        aq_activation_name(aq_foreign_last(net)->activation));
     }
-    if (net->log_deviation != NULL && net->log_deviations != count) {
-        return aq_fail(error, AQ_E_INVALID, "%u log-deviations for %u outputs", net->log_deviations,
-                       count);
+    int rc = check_deviations(net, error);
+    if (rc != 0) {
+        return rc;
     }
     for (uint32_t i = 0; i < count; i++) {
         const size_t at = aq_space_bound(action, i);

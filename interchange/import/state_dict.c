@@ -15,6 +15,7 @@
 typedef struct module_list {
     size_t count;
     const aq_npz_array *weights[AQ_NET_LAYERS_MAX];
+    bool is_chosen[AQ_NET_LAYERS_MAX]; /* by a name of its own, or as the first in one */
 } module_list;
 
 /* What the array is called in its module. */
@@ -33,14 +34,16 @@ static size_t module_length(const aq_npz_array *array)
 
 static bool is_weights(const aq_npz_array *array)
 {
-    return module_length(array) > 0 && strcmp(part_of(array), "weight") == 0;
+    return strcmp(part_of(array), "weight") == 0;
 }
 
 static const aq_npz_array *sibling(const aq_npz_file *file, const aq_npz_array *array,
                                    const char *suffix)
 {
     char name[AQ_NPZ_NAME_MAX + 32];
-    (void)snprintf(name, sizeof(name), "%.*s%s", (int)module_length(array), array->name, suffix);
+    const size_t length = module_length(array);
+    (void)snprintf(name, sizeof(name), "%.*s%s", (int)length, array->name,
+                   length > 0 ? suffix : suffix + 1);
     return aq_npz_find(file, name);
 }
 
@@ -52,9 +55,11 @@ static const char *say_modules(const aq_npz_file *file, char *text, size_t size)
     for (size_t i = 0; i < file->count; i++) {
         const aq_npz_array *array = &file->arrays[i];
         if (is_weights(array) && array->rank == 2) {
-            const int rc = aq_text_format(text + used, size - used, "%s%.*s (%zux%zu)",
-                                          used > 0 ? ", " : "", (int)module_length(array),
-                                          array->name, array->shape[0], array->shape[1]);
+            const size_t length = module_length(array);
+            const int rc =
+                aq_text_format(text + used, size - used, "%s%.*s (%zux%zu)", used > 0 ? ", " : "",
+                               (int)(length > 0 ? length : strlen(array->name)), array->name,
+                               array->shape[0], array->shape[1]);
             used = rc == 0 ? strlen(text) : used;
             text[used] = '\0';
         }
@@ -79,8 +84,7 @@ static bool is_of_another_layer(const aq_npz_file *file, const aq_npz_array *arr
     const char *part = part_of(array);
     return strncmp(part, "weight_", strlen("weight_")) == 0 ||
            strncmp(part, "in_proj_", strlen("in_proj_")) == 0 ||
-           (module_length(array) > 0 && strcmp(part, "bias") == 0 &&
-            sibling(file, array, ".weight") == NULL);
+           (strcmp(part, "bias") == 0 && sibling(file, array, ".weight") == NULL);
 }
 
 static int add_modules(const aq_npz_file *file, const char *chosen, size_t length,
@@ -107,6 +111,7 @@ static int add_modules(const aq_npz_file *file, const char *chosen, size_t lengt
                            "more than %d layers; choose those of the policy with --layers: %s",
                            AQ_NET_LAYERS_MAX, say_modules(file, text, sizeof(text)));
         }
+        modules->is_chosen[modules->count] = modules->count == before;
         modules->weights[modules->count++] = array;
     }
     if (modules->count == before) {
@@ -140,8 +145,10 @@ static int choose_modules(const aq_npz_file *file, const char *chosen, module_li
 static int check_array(const aq_npz_array *array, uint32_t rank, aq_error *error)
 {
     if (array->value_bytes == 0) {
-        return aq_fail(error, AQ_E_UNSUPPORTED, "%s does not hold floats of 32 or 64 bits",
-                       array->name);
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s holds values of type '%s'; little-endian floats are read, '<f4', '<f8' "
+                       "and '<f2'",
+                       array->name, array->type);
     }
     for (uint32_t i = 0; i < array->rank; i++) {
         if (array->shape[i] == 0 || array->shape[i] > AQ_NET_WIDTH_MAX) {
@@ -174,6 +181,13 @@ static int check_module(const aq_npz_file *file, const aq_npz_array *weights, aq
     int rc = check_array(weights, weights->rank == 1 ? 1 : 2, error);
     if (rc == 0 && sibling(file, weights, ".running_mean") != NULL) {
         rc = aq_fail(error, AQ_E_UNSUPPORTED, "%s is of a batch norm, which no policy here has",
+                     weights->name);
+    }
+    if (rc == 0 && weights->rank == 1 && bias == NULL) {
+        rc = aq_fail(error, AQ_E_UNSUPPORTED,
+                     "%s has one dimension and no bias beside it: PReLU, an RMS norm and a layer "
+                     "norm without bias look the same; for the last, add a bias of zeros to the "
+                     "arrays",
                      weights->name);
     }
     if (rc == 0 && bias != NULL) {
@@ -224,15 +238,21 @@ static int64_t number_of(const aq_npz_array *weights, size_t *ret_before)
     return aq_parse_i64(digits, &number) == 0 ? number : -1;
 }
 
-/* Whether something stands between two modules of one list, by their numbers. */
-static bool is_apart(const aq_npz_array *first, const aq_npz_array *second)
+/* From one module of a list to another, by their numbers; 0: they are in no list together. */
+static int64_t steps_between(const aq_npz_array *first, const aq_npz_array *second)
 {
     size_t before_first, before_second;
     const int64_t one = number_of(first, &before_first), two = number_of(second, &before_second);
     const bool is_list = one >= 0 && two >= 0 && before_first == before_second &&
                          (before_first == 0 || first->name[before_first - 1] == '.') &&
                          strncmp(first->name, second->name, before_first) == 0;
-    return is_list && two > one + 1;
+    return is_list ? two - one : 0;
+}
+
+/* Whether something stands between two modules of one list. */
+static bool is_apart(const aq_npz_array *first, const aq_npz_array *second)
+{
+    return steps_between(first, second) > 1;
 }
 
 /* The linear layer that layer i, a norm, follows; NULL: it is no norm, or follows none. */
@@ -263,6 +283,28 @@ static bool is_ambiguous(const module_list *modules, size_t i)
     return linear != NULL && is_apart(linear, own) && is_apart(own, modules->weights[i + 1]);
 }
 
+/* Whether the next module is the next of a list, too, and was not chosen by its own name: then
+ * nothing stands between the two in a Sequential, while other lists have what the code puts there.
+ */
+static bool is_next(const module_list *modules, size_t i)
+{
+    return steps_between(modules->weights[i], modules->weights[i + 1]) == 1 &&
+           !modules->is_chosen[i + 1];
+}
+
+static int fail_next(const module_list *modules, size_t i, uint32_t activation, aq_error *error)
+{
+    const aq_npz_array *own = modules->weights[i], *next = modules->weights[i + 1];
+    const char *name = aq_activation_name((enum aq_activation)activation);
+    return aq_fail(
+        error, AQ_E_UNSUPPORTED,
+        "nothing stands between %s and %s if they are of a Sequential, and arrays do not "
+        "tell; if %s does, name each module: --layers %.*s,%.*s; if not, export the "
+        "network as ONNX",
+        own->name, next->name, name, (int)module_length(own), own->name, (int)module_length(next),
+        next->name);
+}
+
 static int activate(const module_list *modules, size_t i, uint32_t activation, aq_foreign_net *net,
                     aq_error *error)
 {
@@ -283,6 +325,9 @@ static int activate(const module_list *modules, size_t i, uint32_t activation, a
         return aq_fail(error, AQ_E_INVALID,
                        "arrays do not tell what stands behind %s; name it with --activation",
                        modules->weights[i]->name);
+    }
+    if (activation != AQ_ACTIVATION_NONE && is_next(modules, i)) {
+        return fail_next(modules, i, activation, error);
     }
     return activation == AQ_ACTIVATION_NONE
                ? 0

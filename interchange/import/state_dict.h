@@ -1,12 +1,14 @@
 /*
  * State dict: the parameters of a network of PyTorch's modules, as arrays named after them.
- * NAME.weight of rows and columns is a linear layer, of one dimension a layer norm, and NAME.bias
- * the bias of either. What stands between the layers, no array tells: the caller names the
- * activation.
+ * NAME.weight of rows and columns is a linear layer, of one dimension and with a bias a layer norm,
+ * and NAME.bias the bias of either; of a module without a name they are weight and bias. What
+ * stands between the layers, no array tells: the caller names the activation.
  *
  *   0.weight 0.bias 2.weight 2.bias     linear, activation, linear
  *   fc1.weight ln1.weight fc2.weight    linear, norm, activation, linear
  *   0.weight 2.weight 3.weight          linear, activation, norm, linear, by the gap in the numbers
+ *   0.weight 1.weight                   refused: of a Sequential nothing stands between, of other
+ *                                       lists the activation may; chosen one by one, it does
  *
  * No state; any thread.
  */

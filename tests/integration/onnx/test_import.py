@@ -105,6 +105,24 @@ class Import(unittest.TestCase):
         told = self.actorq("eval", "int8.aq", "--episodes", "2", "--seed", "1")
         self.assertEqual(told["precision"], "int8")
 
+    def test_the_result_says_how_norms_were_read(self):
+        norm = (np.ones(16, np.float32), np.zeros(16, np.float32))
+        self.save(("0", "1", "3"), [layer(self.rng, 16, 4), norm, layer(self.rng, 2, 16)])
+        done = subprocess.run([ACTORQ, "import", "net.npz", "--task", "gym:CartPole-v1",
+                               "--activation", "relu"], cwd=self.folder, check=True,
+                              capture_output=True, text=True)
+        self.assertIn("  norms           1, read as layer norms over all values", done.stdout)
+
+    @unittest.skipUnless(torch, "no PyTorch; Debian has it as python3-torch")
+    def test_what_pytorch_saves_itself_is_called_a_pickle(self):
+        for is_zip in (True, False):
+            torch.save({"0.weight": torch.zeros(2, 4)}, f"{self.folder}/net.pt",
+                       _use_new_zipfile_serialization=is_zip)
+            done = subprocess.run([ACTORQ, "import", "net.pt", "--task", "gym:CartPole-v1"],
+                                  cwd=self.folder, check=False, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("net.pt: it is a pickle, as torch.save writes it", done.stderr)
+
     @unittest.skipUnless(torch, "no PyTorch; Debian has it as python3-torch")
     def test_a_model_of_pytorch_with_normalized_observations(self):
         class Net(torch.nn.Module):

@@ -57,6 +57,38 @@ TEST_IN(npz_room, room, doubles_and_turned_arrays_become_rows_of_floats)
     assert_memory_equal(values, expected, sizeof(expected));
 }
 
+TEST_IN(npz_room, room, halves_become_floats)
+{
+    static const uint16_t halves[] = {0x3C00, 0xC000, 0x0001, 0x3555};
+    static const float expected[] = {1.0f, -2.0f, 0x1p-24f, 0x1.554p-2f};
+    float values[4];
+    npz_kit_add(&room->kit, "w.npy", "'descr': '<f2', 'fortran_order': False, 'shape': (4,)",
+                halves, sizeof(halves));
+    npz_kit_end(&room->kit);
+    assert_succeeds(read_it(room));
+    assert_string_equal(room->file.arrays[0].type, "<f2");
+    aq_npz_floats(&room->file.arrays[0], values);
+    assert_memory_equal(values, expected, sizeof(expected));
+}
+
+/* Its list is not right before its end, where NumPy's is: torch.save writes another end between. */
+TEST_IN(npz_room, room, a_pickle_is_called_so)
+{
+    static const uint8_t pickle[] = {0x80, 2, '}'};
+    npz_kit_add_ramp(&room->kit, "m/data.pkl", 2, 2);
+    npz_kit_end(&room->kit);
+    const size_t end = room->kit.file.size - 22;
+    uint8_t last[22];
+    memcpy(last, room->kit.file.data + end, sizeof(last));
+    assert_int_equal(aq_buffer_append(&room->kit.file, last, sizeof(last)), 0);
+    assert_int_equal(read_it(room), AQ_E_UNSUPPORTED);
+    assert_says(refusal.text, "it is a pickle, as torch.save writes it, which may hold code");
+    assert_says(refusal.text, "numpy.savez");
+    assert_true(aq_npz_is_pickle(pickle, sizeof(pickle)));
+    assert_false(aq_npz_is_pickle(pickle, 1));
+    assert_false(aq_npz_is_pickle(room->kit.file.data, room->kit.file.size));
+}
+
 TEST_IN(npz_room, room, other_values_are_there_but_are_no_floats)
 {
     npz_kit_add(&room->kit, "n.npy", "'descr': '<i8', 'fortran_order': False, 'shape': ()",
@@ -64,6 +96,7 @@ TEST_IN(npz_room, room, other_values_are_there_but_are_no_floats)
     npz_kit_end(&room->kit);
     assert_succeeds(read_it(room));
     assert_int_equal(room->file.arrays[0].value_bytes, 0);
+    assert_string_equal(room->file.arrays[0].type, "<i8");
 }
 
 TEST_IN(npz_room, room, heads_that_cannot_be_are_refused)

@@ -160,6 +160,15 @@ TEST_IN(import_kit, kit, other_clips_are_refused)
     assert_int_equal(aq_foreign_clip(&kit->net, 0.0f, 1.0f, &refusal), AQ_E_UNSUPPORTED);
 }
 
+/* As Stable-Baselines3 has them with use_sde. */
+TEST_IN(import_kit, kit, deviations_that_depend_on_the_state_are_called_so)
+{
+    assert_succeeds(aq_foreign_deviate(&kit->net, ramp, 8, &refusal));
+    refuse(kit, AQ_IMPORT_END_ACTIONS, AQ_E_INVALID,
+           "8 log-deviations for 2 outputs: one for each input of the last layer, as of gSDE");
+    assert_says(refusal.text, "leave log_std out of the arrays");
+}
+
 TEST_IN(import_kit, kit, shares_and_choices_are_of_choices)
 {
     assert_succeeds(aq_foreign_end(&kit->net, AQ_FOREIGN_SHARES, &refusal));
