@@ -253,16 +253,19 @@ int aq_file_write_atomic(const char *path, const void *bytes, size_t size, aq_er
 {
     char target[PATH_MAX];
     struct stat own, led_to;
+    /* What can't be looked at is written like a file, and that says why it can't. */
+    if (lstat(path, &own) != 0 || S_ISREG(own.st_mode) || S_ISDIR(own.st_mode)) {
+        return replace(path, bytes, size, error);
+    }
     const bool is_there = stat(path, &led_to) == 0;
     const bool is_absent = !is_there && errno == ENOENT;
-    const bool is_link = lstat(path, &own) == 0 && S_ISLNK(own.st_mode);
     const bool is_file = !is_there || S_ISREG(led_to.st_mode) || S_ISDIR(led_to.st_mode);
     const int stream = is_there ? aq_path_stream(path) : -1;
     if (stream >= 0 || !is_file) {
         return write_through(path, stream, bytes, size, error);
     }
     /* A link that the system refuses to follow may be a trap: nobody else follows it either. */
-    if (!is_link || !(is_there || is_absent)) {
+    if (!is_there && !is_absent) {
         return replace(path, bytes, size, error);
     }
     int rc = follow_links(path, target, error);
