@@ -270,11 +270,11 @@ aq_compare_curve aq_compare_curve_none(void)
     return curve;
 }
 
-int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve, aq_error *error)
+int aq_compare_curve_read(const char *folder, aq_compare_curve *ret_curve, aq_error *error)
 {
     aq_compare_curve curve = aq_compare_curve_none();
     curve_reader reader = {.curve = &curve, .ranks = 1};
-    const int rc = aq_run_lines_read(path, take_line, &reader, error);
+    const int rc = aq_run_lines_read(folder, take_line, &reader, error);
     if (rc != 0) {
         aq_compare_curve_fini(&curve);
         return rc;

@@ -77,7 +77,7 @@ aq_compare_curve aq_compare_curve_none(void);
 
 /* As opening and reading the file fail, AQ_E_NOMEM, AQ_E_FULL beyond AQ_CURVE_POINTS_MAX. Lines
  * that are broken, such as those that are no JSON objects, are passed over. */
-int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve,
+int aq_compare_curve_read(const char *folder, aq_compare_curve *ret_curve,
                           aq_error *error) AQ_MUST_USE;
 void aq_compare_curve_fini(aq_compare_curve *curve); /* a zeroed one is fine */
 

@@ -17,7 +17,6 @@
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
-#include "common/base/parse.h"
 #include "common/config/preset.h"
 #include "common/sys/file.h"
 
@@ -84,12 +83,10 @@ static void read_result(const char *dir, aq_compare_run *run)
 /* How it ended, by the learner's last words. */
 static void judge_end(const char *dir, aq_compare_run *run)
 {
-    char path[PATH_BYTES];
     aq_compare_curve curve;
     aq_error error;
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
     run->outcome = AQ_OUTCOME_FAILED;
-    if (aq_compare_curve_read(path, &curve, &error) != 0) {
+    if (aq_compare_curve_read(dir, &curve, &error) != 0) {
         (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
                        error.text);
         return;
@@ -207,7 +204,6 @@ void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
                          aq_compare_run *ret_run)
 {
     char dir[AQ_CLI_PATH_MAX];
-    char path[PATH_BYTES];
     aq_compare_run run = {
         .arm = arm,
         .seed = seed,
@@ -218,8 +214,7 @@ void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
     };
     if (aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)) == 0) {
         read_result(dir, &run);
-        (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
-        int rc = aq_compare_curve_read(path, &run.curve, NULL);
+        int rc = aq_compare_curve_read(dir, &run.curve, NULL);
         rc = aq_run_energy_read(dir, &run.energy, NULL);
         (void)rc; /* untouched on failure: nothing is known */
     }

@@ -13,7 +13,6 @@
 #include "cli/plot/run_series.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 #include "common/sys/file.h"
 
 enum { CELLS = 240, PATH_BYTES_MAX = 4096, LEVEL_NAME_BYTES = 32, NOTE_BYTES = 128 };
@@ -69,20 +68,20 @@ static int read_run(aq_run_plot *plot, const char *run, aq_error *error)
     const size_t index = plot->run_count;
     char path[PATH_BYTES_MAX];
     aq_run_series series = {0};
-    if (aq_text_format(path, sizeof(path), "%s/metrics.jsonl", run) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run);
+    int rc = aq_path_in(path, sizeof(path), run, "config.yaml", error);
+    if (rc != 0) {
+        return rc;
     }
-    (void)snprintf(path, sizeof(path), "%s/config.yaml", run);
     if (!aq_path_exists(path)) {
         return aq_fail(error, AQ_E_NOT_FOUND, "%s is no run folder: it has no config.yaml", run);
     }
     aq_settings_init(aq_run_config_table(), &plot->configs[index]);
-    int rc = aq_settings_read_file(aq_run_config_table(), path, &plot->configs[index], error);
+    rc = aq_settings_read_file(aq_run_config_table(), path, &plot->configs[index], error);
     if (rc != 0) {
         return rc;
     }
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run);
-    rc = aq_path_exists(path) ? aq_run_series_read(path, plot->options->y, &series, error) : 0;
+    rc = aq_run_series_read(run, plot->options->y, &series, error);
+    rc = rc == AQ_E_NOT_FOUND ? 0 : rc;
     if (rc == 0 && take_series(&series, plot->options, &plot->curves[index]) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
     }

@@ -140,14 +140,14 @@ static int take_name(series_reader *reader, const char *quantity)
     return 0;
 }
 
-int aq_run_series_read(const char *path, const char *quantity, aq_run_series *ret_series,
+int aq_run_series_read(const char *folder, const char *quantity, aq_run_series *ret_series,
                        aq_error *error)
 {
     series_reader reader = {.last_key = NULL};
     if (take_name(&reader, quantity)) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is no name of a quantity", quantity);
     }
-    const int rc = aq_run_lines_read(path, take_line, &reader, error);
+    const int rc = aq_run_lines_read(folder, take_line, &reader, error);
     if (rc != 0) {
         aq_run_series_fini(&reader.series);
         return rc;

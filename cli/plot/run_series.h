@@ -31,7 +31,7 @@ typedef struct aq_run_series {
  * screened already, and would count twice for having done well. Lines that don't have it, or not as
  * a number, are passed over, as are broken ones. Of a file without any it is empty. As opening and
  * reading the file fail; AQ_E_NOMEM, AQ_E_FULL beyond AQ_SERIES_POINTS_MAX. */
-int aq_run_series_read(const char *path, const char *quantity, aq_run_series *ret_series,
+int aq_run_series_read(const char *folder, const char *quantity, aq_run_series *ret_series,
                        aq_error *error) AQ_MUST_USE;
 void aq_run_series_fini(aq_run_series *series); /* a zeroed one is fine */
 

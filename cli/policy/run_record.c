@@ -110,7 +110,7 @@ static void read_rest(record_reader *reader)
 {
     aq_error problem;
     aq_run_record *record = reader->record;
-    int rc = aq_metrics_digest_read(file_of(reader, "metrics.jsonl"), &record->metrics, &problem);
+    int rc = aq_metrics_digest_read(reader->folder, &record->metrics, &problem);
     if (rc != 0 && rc != AQ_E_NOT_FOUND) {
         add_problem(reader, &problem);
     }

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "common/sys/file.h"
+
+enum { PATH_BYTES = 8192 };
 
 static int read_lines(FILE *file, char *line, aq_run_line_fn take, void *user)
 {
@@ -26,15 +29,20 @@ static int read_lines(FILE *file, char *line, aq_run_line_fn take, void *user)
     return rc == 0 && ferror(file) ? AQ_E_IO : rc;
 }
 
-int aq_run_lines_read(const char *path, aq_run_line_fn take, void *user, aq_error *error)
+int aq_run_lines_read(const char *folder, aq_run_line_fn take, void *user, aq_error *error)
 {
+    char path[PATH_BYTES];
+    int rc = aq_path_in(path, sizeof(path), folder, "metrics.jsonl", error);
+    if (rc != 0) {
+        return rc;
+    }
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return aq_fail(error, aq_error_from_errno(errno), "%s: can't open: %s", path,
                        strerror(errno));
     }
     char *line = aq_alloc_unset(AQ_RUN_LINE_BYTES_MAX, 1);
-    const int rc = line != NULL ? read_lines(file, line, take, user) : AQ_E_NOMEM;
+    rc = line != NULL ? read_lines(file, line, take, user) : AQ_E_NOMEM;
     aq_free(line);
     (void)fclose(file);
     return rc == 0 ? 0 : aq_fail(error, rc, "%s: can't read: %s", path, aq_error_text(rc));

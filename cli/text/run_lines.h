@@ -13,8 +13,9 @@ enum { AQ_RUN_LINE_BYTES_MAX = 1 << 20 };
 /* `line` is without its newline. Another result than 0 ends the reading. */
 typedef int (*aq_run_line_fn)(void *user, const char *line);
 
-/* As opening and reading fail, AQ_E_NOMEM, and as `take` does; in words. */
-int aq_run_lines_read(const char *path, aq_run_line_fn take, void *user,
+/* Of the run in that folder. As opening and reading fail, AQ_E_NOMEM, and as `take` does; in words.
+ */
+int aq_run_lines_read(const char *folder, aq_run_line_fn take, void *user,
                       aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -58,14 +58,14 @@ static int take_line(void *user, const char *line)
     return 0;
 }
 
-int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest, aq_error *error)
+int aq_metrics_digest_read(const char *folder, aq_metrics_digest *ret_digest, aq_error *error)
 {
     digest_reader reader = {.last = aq_alloc(2, AQ_RUN_LINE_BYTES_MAX)};
     if (reader.last == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", folder);
     }
     reader.progress = reader.last + AQ_RUN_LINE_BYTES_MAX;
-    const int rc = aq_run_lines_read(path, take_line, &reader, error);
+    const int rc = aq_run_lines_read(folder, take_line, &reader, error);
     if (rc == 0) {
         reader.digest.last = object_of(reader.last);
         reader.digest.progress = object_of(reader.progress);

@@ -24,7 +24,7 @@ typedef struct aq_metrics_digest {
 aq_best_figure aq_metrics_digest_best(const aq_metrics_digest *digest);
 
 /* What aq_file_read says, AQ_E_NOMEM. */
-int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest,
+int aq_metrics_digest_read(const char *folder, aq_metrics_digest *ret_digest,
                            aq_error *error) AQ_MUST_USE;
 void aq_metrics_digest_fini(aq_metrics_digest *digest); /* a zeroed one is fine */
 

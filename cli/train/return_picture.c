@@ -18,8 +18,7 @@ enum {
     COLUMNS_MOST = 60,
     LABEL_WIDTH = 13,
     EIGHTHS = 8,
-    POINTS_MAX = 1 << 20,
-    PATH_BYTES = 4200
+    POINTS_MAX = 1 << 20
 };
 
 static const char *const bars[EIGHTHS + 1] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -115,10 +114,8 @@ static int take_line(void *user, const char *text)
 
 void aq_return_picture_print(FILE *out, const char *run_dir, size_t width)
 {
-    char path[PATH_BYTES];
     point_list list = {0};
-    if (aq_text_format(path, sizeof(path), "%s/metrics.jsonl", run_dir) == 0 &&
-        aq_run_lines_read(path, take_line, &list, NULL) == 0) {
+    if (aq_run_lines_read(run_dir, take_line, &list, NULL) == 0) {
         aq_return_picture_draw(out, list.points, list.count, width);
     }
     aq_free(list.points);

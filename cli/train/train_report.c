@@ -105,10 +105,8 @@ static enum aq_run_state state_named(const char *name)
  * missing when the run was interrupted, or the disk full; what is best is known all the same. */
 static void take_last_words(const char *run_dir, aq_train_report *report)
 {
-    char path[AQ_CLI_PATH_MAX + 16];
     aq_metrics_digest digest = {0};
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run_dir);
-    const int rc = aq_metrics_digest_read(path, &digest, NULL);
+    const int rc = aq_metrics_digest_read(run_dir, &digest, NULL);
     report->best = aq_metrics_digest_best(&digest);
     if (rc != 0 || !digest.end || report->interrupted) {
         aq_metrics_digest_fini(&digest);

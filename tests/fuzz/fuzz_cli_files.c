@@ -39,20 +39,20 @@ static void read_endpoint(const uint8_t *bytes, size_t size)
 static void read_metrics(const uint8_t *bytes, size_t size)
 {
     static const char *const quantities[] = {"return", "replay/stored", "loss"};
-    const char *path = fuzz_place_write("metrics.jsonl", bytes, size);
+    (void)fuzz_place_write("metrics.jsonl", bytes, size);
     aq_metrics_digest digest;
     aq_compare_curve curve;
-    must(aq_metrics_digest_read(path, &digest, NULL));
+    must(aq_metrics_digest_read(fuzz_place(), &digest, NULL));
     aq_metrics_digest_fini(&digest);
     for (int i = 0; i < 3; i++) {
         aq_run_series series;
-        must(aq_run_series_read(path, quantities[i], &series, NULL));
+        must(aq_run_series_read(fuzz_place(), quantities[i], &series, NULL));
         for (size_t k = 1; k < series.count; k++) {
             AQ_ASSERT(series.points[k].wall_s >= series.points[k - 1].wall_s);
         }
         aq_run_series_fini(&series);
     }
-    must(aq_compare_curve_read(path, &curve, NULL));
+    must(aq_compare_curve_read(fuzz_place(), &curve, NULL));
     (void)aq_compare_curve_final(&curve);
     aq_compare_curve_fini(&curve);
 }

@@ -16,7 +16,6 @@
 #include "cli/sweep/study/sweep_order.h"
 #include "cli/sweep/training/sweep_training.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 
 enum { CELLS = 200, PATH_BYTES = 4096 + 256 };
 
@@ -97,11 +96,10 @@ static int band_of(const aq_sweep_study *study, const char *dir, uint32_t stage,
     size_t count = 0;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < its->run_count; i++) {
-        char path[PATH_BYTES];
+        char folder[PATH_BYTES];
         aq_compare_curve curve;
-        aq_sweep_training_folder(study, dir, its->first_run + i, path, sizeof(path));
-        aq_text_append(path, sizeof(path), "/metrics.jsonl");
-        if (aq_compare_curve_read(path, &curve, NULL) != 0) {
+        aq_sweep_training_folder(study, dir, its->first_run + i, folder, sizeof(folder));
+        if (aq_compare_curve_read(folder, &curve, NULL) != 0) {
             continue;
         }
         rc = aq_band_curve_init(&curves[count++], curve.count);

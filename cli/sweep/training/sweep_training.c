@@ -162,10 +162,8 @@ static double area_of(const aq_compare_curve *curve, const aq_sweep_outcome *out
 static void take_curve(const aq_sweep_study *study, const char *folder, double steps,
                        aq_sweep_outcome *outcome)
 {
-    char path[PATH_BYTES + 16];
     aq_compare_curve curve;
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
-    if (aq_compare_curve_read(path, &curve, NULL) == 0) {
+    if (aq_compare_curve_read(folder, &curve, NULL) == 0) {
         outcome->figures[AQ_SWEEP_AREA] = area_of(&curve, outcome, study->plan.least_return, steps);
         outcome->figures[AQ_SWEEP_WALL] = curve.wall_s;
         aq_compare_curve_fini(&curve);

@@ -29,9 +29,8 @@ TEST_ENDING(end_curve, aq_compare_curve_fini);
 
 static void read_text(void **state, const char *text)
 {
-    const char *path = cli_path(state, "metrics.jsonl");
-    file_put_text(path, text);
-    assert_int_equal(aq_compare_curve_read(path, &curve, NULL), 0);
+    file_put_text(cli_path(state, "metrics.jsonl"), text);
+    assert_int_equal(aq_compare_curve_read(*state, &curve, NULL), 0);
     at_end(end_curve, &curve);
 }
 
@@ -128,17 +127,15 @@ TEST_IN_FOLDER(times_of_one_life_are_counted_once)
 
 TEST_IN_FOLDER(a_file_that_is_not_there_is_said)
 {
-    assert_refused(aq_compare_curve_read(cli_path(state, "none"), &curve, &refusal), AQ_E_NOT_FOUND,
-                   "can't open");
+    assert_refused(aq_compare_curve_read(*state, &curve, &refusal), AQ_E_NOT_FOUND, "can't open");
 }
 
 TEST_IN_FOLDER(no_memory_leaves_nothing_behind)
 {
-    const char *path = cli_path(state, "metrics.jsonl");
-    file_put_text(path, whole);
+    file_put_text(cli_path(state, "metrics.jsonl"), whole);
     int rc = AQ_E_NOMEM;
     EACH_ALLOCATION_FAILS(rc) {
-        rc = aq_compare_curve_read(path, &curve, NULL);
+        rc = aq_compare_curve_read(*state, &curve, NULL);
     }
     aq_compare_curve_fini(&curve);
 }

@@ -16,9 +16,8 @@ TEST_ENDING(end_series, aq_run_series_fini);
 
 static void read_series(void **state, const char *quantity, const char *text)
 {
-    const char *path = cli_path(state, "metrics.jsonl");
-    file_put_text(path, text);
-    assert_int_equal(aq_run_series_read(path, quantity, &series, NULL), 0);
+    file_put_text(cli_path(state, "metrics.jsonl"), text);
+    assert_int_equal(aq_run_series_read(*state, quantity, &series, NULL), 0);
     at_end(end_series, &series);
 }
 
@@ -98,10 +97,8 @@ TEST_IN_FOLDER(confirmations_and_versions_that_fell_back_are_no_points)
 
 TEST_IN_FOLDER(a_missing_file_and_a_bad_name_are_refused)
 {
-    assert_int_equal(aq_run_series_read(cli_path(state, "none"), "loss", &series, &refusal),
-                     AQ_E_NOT_FOUND);
-    assert_int_equal(aq_run_series_read(cli_path(state, "none"), "", &series, &refusal),
-                     AQ_E_INVALID);
+    assert_int_equal(aq_run_series_read(*state, "loss", &series, &refusal), AQ_E_NOT_FOUND);
+    assert_int_equal(aq_run_series_read(*state, "", &series, &refusal), AQ_E_INVALID);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */

@@ -18,9 +18,8 @@ TEST_ENDING(end_digest, aq_metrics_digest_fini);
 
 static void digest_of(void **state, const char *text)
 {
-    const char *path = cli_path(state, "metrics.jsonl");
-    file_put_text(path, text);
-    assert_succeeds(aq_metrics_digest_read(path, &digest, &refusal));
+    file_put_text(cli_path(state, "metrics.jsonl"), text);
+    assert_succeeds(aq_metrics_digest_read(*state, &digest, &refusal));
     at_end(end_digest, &digest);
 }
 
@@ -131,18 +130,18 @@ TEST_IN_FOLDER(an_evaluation_beyond_the_end_is_of_a_run_that_goes_on)
 
 TEST_IN_FOLDER(a_missing_file_is_named)
 {
-    const char *path = cli_path(state, "none.jsonl");
-    assert_refused(aq_metrics_digest_read(path, &digest, &refusal), AQ_E_NOT_FOUND, path);
+    assert_refused(aq_metrics_digest_read(*state, &digest, &refusal), AQ_E_NOT_FOUND,
+                   cli_path(state, "metrics.jsonl"));
 }
 
 TEST_IN_FOLDER(a_folder_is_no_file)
 {
+    cli_make_folder(cli_path(state, "metrics.jsonl"));
     assert_true(aq_metrics_digest_read(*state, &digest, NULL) < 0);
 }
 
 TEST_IN_FOLDER(without_memory_nothing_is_read)
 {
-    const char *path = cli_path(state, "metrics.jsonl");
-    file_put_text(path, PROGRESS("1"));
-    assert_fails_without_memory(aq_metrics_digest_read(path, &digest, NULL));
+    file_put_text(cli_path(state, "metrics.jsonl"), PROGRESS("1"));
+    assert_fails_without_memory(aq_metrics_digest_read(*state, &digest, NULL));
 }
