@@ -121,12 +121,8 @@ static int write_config(const aq_compare_plan *plan, aq_error *error)
 /* The plan comes last: where it is, the configuration is, too. */
 int aq_compare_plan_write(const aq_compare_plan *plan, aq_error *error)
 {
-    char path[AQ_CLI_PATH_MAX + 32];
     int rc = write_config(plan, error);
-    if (rc == 0) {
-        rc = aq_path_in(path, sizeof(path), plan->dir, "plan.json", error);
-    }
-    return rc != 0 ? rc : aq_json_file_write(plan_json(plan), 17, path, error);
+    return rc != 0 ? rc : aq_json_file_write(plan_json(plan), 17, plan->dir, "plan.json", error);
 }
 
 /* A list of words as it was typed, with commas between them; what is no word is an empty one. */

@@ -12,14 +12,7 @@
 #include "cli/text/json_file.h"
 #include "cli/text/long_text.h"
 
-enum { FILE_BYTES_MAX = 256 << 20, PATH_BYTES = AQ_CLI_PATH_MAX + 32 };
-
-static int write_json(const aq_compare_summary *summary, aq_error *error)
-{
-    char path[PATH_BYTES];
-    (void)snprintf(path, sizeof(path), "%s/compare.json", summary->plan->dir);
-    return aq_json_file_write(aq_compare_json(summary), 10, path, error);
-}
+enum { FILE_BYTES_MAX = 256 << 20 };
 
 typedef void (*text_writer)(const aq_compare_summary *summary, aq_long_text *out);
 
@@ -48,7 +41,8 @@ static int write_figure(const aq_compare_summary *summary, enum aq_compare_figur
 
 int aq_compare_report_write(const aq_compare_summary *summary, aq_error *error)
 {
-    int rc = write_json(summary, error);
+    int rc =
+        aq_json_file_write(aq_compare_json(summary), 10, summary->plan->dir, "compare.json", error);
     if (rc == 0) {
         rc = write_text(summary, "compare.csv", aq_compare_csv_rows, error);
     }

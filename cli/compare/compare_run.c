@@ -42,14 +42,12 @@ static enum aq_run_outcome outcome_named(const char *name)
 
 static int write_result(const char *dir, const aq_compare_run *run, aq_error *error)
 {
-    char path[PATH_BYTES];
-    (void)snprintf(path, sizeof(path), "%s/result.json", dir);
     json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:s, s:i, s:i}", "outcome",
                              aq_run_outcome_name(run->outcome), "reason", aq_json_text(run->reason),
                              "return_mean", aq_json_number(run->return_fresh), "return_std",
                              aq_json_number(run->return_fresh_std), "format", run->format,
                              "restarts", (int)run->restarts, "resumed", (int)run->resumed);
-    return aq_json_file_write(json, 10, path, error);
+    return aq_json_file_write(json, 10, dir, "result.json", error);
 }
 
 static void take_result(const json_t *json, aq_compare_run *run)

@@ -9,6 +9,8 @@
 #include "common/base/buffer.h"
 #include "common/sys/file.h"
 
+enum { PATH_BYTES = 8192 };
+
 int aq_json_file_read(const char *path, size_t bytes_max, json_t **ret_json, aq_error *error)
 {
     aq_buffer text;
@@ -21,12 +23,17 @@ int aq_json_file_read(const char *path, size_t bytes_max, json_t **ret_json, aq_
     return rc;
 }
 
-int aq_json_file_write(json_t *json, unsigned digits, const char *path, aq_error *error)
+int aq_json_file_write(json_t *json, unsigned digits, const char *folder, const char *name,
+                       aq_error *error)
 {
+    char path[PATH_BYTES];
     char *text =
         json != NULL ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) : NULL;
-    int rc = text != NULL ? aq_file_write_atomic(path, text, strlen(text), error)
+    int rc = aq_path_in(path, sizeof(path), folder, name, error);
+    if (rc == 0) {
+        rc = text != NULL ? aq_file_write_atomic(path, text, strlen(text), error)
                           : aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
+    }
     json_decref(json);
     free(text);
     return rc;

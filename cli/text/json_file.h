@@ -15,7 +15,7 @@ int aq_json_file_read(const char *path, size_t bytes_max, json_t **ret_json,
 
 /* Writes it whole or not at all, a member a line, real numbers with so many digits. Takes `json`,
  * of which NULL is AQ_E_NOMEM. */
-int aq_json_file_write(json_t *json, unsigned digits, const char *path,
+int aq_json_file_write(json_t *json, unsigned digits, const char *folder, const char *name,
                        aq_error *error) AQ_MUST_USE;
 
 #endif

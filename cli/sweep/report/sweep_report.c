@@ -13,14 +13,7 @@
 #include "cli/text/json_file.h"
 #include "cli/text/long_text.h"
 
-enum { FILE_BYTES_MAX = 256 << 20, PATH_BYTES = 4096 + 32 };
-
-static int write_json(const aq_sweep_summary *summary, const char *dir, aq_error *error)
-{
-    char path[PATH_BYTES];
-    (void)snprintf(path, sizeof(path), "%s/sweep.json", dir);
-    return aq_json_file_write(aq_sweep_json(summary, dir), 10, path, error);
-}
+enum { FILE_BYTES_MAX = 256 << 20 };
 
 static int write_chart(const aq_sweep_summary *summary, const char *dir, enum aq_sweep_chart chart,
                        aq_error *error)
@@ -39,7 +32,7 @@ static int write_chart(const aq_sweep_summary *summary, const char *dir, enum aq
 int aq_sweep_report_write(const aq_sweep_summary *summary, const char *dir, aq_error *error)
 {
     aq_long_text text;
-    int rc = write_json(summary, dir, error);
+    int rc = aq_json_file_write(aq_sweep_json(summary, dir), 10, dir, "sweep.json", error);
     for (int i = 0; rc == 0 && i < AQ_SWEEP_CHART_COUNT; i++) {
         rc = write_chart(summary, dir, (enum aq_sweep_chart)i, error);
     }
