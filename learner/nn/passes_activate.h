@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/base/assert.h"
+#include "common/policy/layer_spec.h"
+
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float scalar_fn(float);
@@ -116,5 +119,25 @@ INLINE float back_elu(float d, float out)
 {
     return out > 0.0f ? d : d * (out + 1.0f);
 }
+
+/* Calls `function`, whose last argument is what is done to a value, with the activation's of that
+ * kind, act or back: chosen here, outside of its loops, it becomes part of them. */
+#define WITH_ACTIVATION(activation, kind, function, ...)                                           \
+    switch (activation) {                                                                          \
+    case AQ_ACTIVATION_NONE:                                                                       \
+        function(__VA_ARGS__, kind##_none);                                                        \
+        break;                                                                                     \
+    case AQ_ACTIVATION_RELU:                                                                       \
+        function(__VA_ARGS__, kind##_relu);                                                        \
+        break;                                                                                     \
+    case AQ_ACTIVATION_TANH:                                                                       \
+        function(__VA_ARGS__, kind##_tanh);                                                        \
+        break;                                                                                     \
+    case AQ_ACTIVATION_ELU:                                                                        \
+        function(__VA_ARGS__, kind##_elu);                                                         \
+        break;                                                                                     \
+    default:                                                                                       \
+        AQ_ASSERT(!"activation is of enum aq_activation");                                         \
+    }
 
 #endif

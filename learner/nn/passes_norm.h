@@ -18,7 +18,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/policy/layer_spec.h"
 #include "learner/nn/passes.h"
 #include "learner/nn/passes_activate.h"
@@ -110,22 +109,7 @@ INLINE void norm_forward_rows(const float *restrict x, const float *restrict gai
 static void norm_forward(const float *x, const float *gain, const float *bias, size_t rows,
                          size_t width, uint32_t activation, aq_norm_row *ret_rows, float *out)
 {
-    switch (activation) {
-    case AQ_ACTIVATION_NONE:
-        norm_forward_rows(x, gain, bias, rows, width, ret_rows, out, act_none);
-        return;
-    case AQ_ACTIVATION_RELU:
-        norm_forward_rows(x, gain, bias, rows, width, ret_rows, out, act_relu);
-        return;
-    case AQ_ACTIVATION_TANH:
-        norm_forward_rows(x, gain, bias, rows, width, ret_rows, out, act_tanh);
-        return;
-    case AQ_ACTIVATION_ELU:
-        norm_forward_rows(x, gain, bias, rows, width, ret_rows, out, act_elu);
-        return;
-    default:
-        AQ_ASSERT(!"activation is of enum aq_activation");
-    }
+    WITH_ACTIVATION(activation, act, norm_forward_rows, x, gain, bias, rows, width, ret_rows, out);
 }
 
 /* Means over a row of h and of h * n. */
@@ -183,22 +167,7 @@ INLINE void norm_backward_rows(const aq_norm_backward *pass, derivative_fn *back
 
 static void norm_backward(const aq_norm_backward *pass)
 {
-    switch (pass->activation) {
-    case AQ_ACTIVATION_NONE:
-        norm_backward_rows(pass, back_none);
-        return;
-    case AQ_ACTIVATION_RELU:
-        norm_backward_rows(pass, back_relu);
-        return;
-    case AQ_ACTIVATION_TANH:
-        norm_backward_rows(pass, back_tanh);
-        return;
-    case AQ_ACTIVATION_ELU:
-        norm_backward_rows(pass, back_elu);
-        return;
-    default:
-        AQ_ASSERT(!"activation is of enum aq_activation");
-    }
+    WITH_ACTIVATION(pass->activation, back, norm_backward_rows, pass);
 }
 
 #endif

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/assert.h"
-#include "common/policy/netspec.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/passes_activate.h"
 #include "learner/nn/passes_gru.h"
@@ -34,22 +32,7 @@ INLINE void bias_activate_rows(float *restrict values, const float *restrict bia
 static void bias_activate(float *values, const float *bias, size_t rows, size_t width,
                           size_t stride, uint32_t activation)
 {
-    switch (activation) {
-    case AQ_ACTIVATION_NONE:
-        bias_activate_rows(values, bias, rows, width, stride, act_none);
-        return;
-    case AQ_ACTIVATION_RELU:
-        bias_activate_rows(values, bias, rows, width, stride, act_relu);
-        return;
-    case AQ_ACTIVATION_TANH:
-        bias_activate_rows(values, bias, rows, width, stride, act_tanh);
-        return;
-    case AQ_ACTIVATION_ELU:
-        bias_activate_rows(values, bias, rows, width, stride, act_elu);
-        return;
-    default:
-        AQ_ASSERT(!"activation is of enum aq_activation");
-    }
+    WITH_ACTIVATION(activation, act, bias_activate_rows, values, bias, rows, width, stride);
 }
 
 INLINE void activate_backward_rows(float *restrict d, const float *restrict out, size_t rows,
@@ -67,22 +50,7 @@ INLINE void activate_backward_rows(float *restrict d, const float *restrict out,
 static void activate_backward(float *d, const float *out, size_t rows, size_t width,
                               uint32_t activation, float *ret_sums)
 {
-    switch (activation) {
-    case AQ_ACTIVATION_NONE:
-        activate_backward_rows(d, out, rows, width, ret_sums, back_none);
-        return;
-    case AQ_ACTIVATION_RELU:
-        activate_backward_rows(d, out, rows, width, ret_sums, back_relu);
-        return;
-    case AQ_ACTIVATION_TANH:
-        activate_backward_rows(d, out, rows, width, ret_sums, back_tanh);
-        return;
-    case AQ_ACTIVATION_ELU:
-        activate_backward_rows(d, out, rows, width, ret_sums, back_elu);
-        return;
-    default:
-        AQ_ASSERT(!"activation is of enum aq_activation");
-    }
+    WITH_ACTIVATION(activation, back, activate_backward_rows, d, out, rows, width, ret_sums);
 }
 
 static double sum_squares(const float *values, size_t count)
