@@ -7,6 +7,7 @@
 #include "quantizer/engine/qerror.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
+#include "tests/unit/quantizer/random_policy.h"
 
 enum { ROWS = 50, ROWS_MAX = 16 };
 
@@ -121,6 +122,24 @@ TEST(pieces_of_any_size_give_the_same_result)
     assert_near(whole.output_max, pieces.output_max, 1e-6);
     assert_near(whole.output_rms, pieces.output_rms, 1e-6);
     assert_near((double)whole.cost, (double)pieces.cost, 1e-6);
+}
+
+/* Each row goes on from the state that the one before left. */
+TEST(pieces_of_one_episode_give_the_same_result)
+{
+    const aq_net_spec spec = random_policy_spec(NET_GRU);
+    quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT4);
+    static const size_t rows_max[] = {ROWS, 7, 1};
+    aq_quant_error errors[3];
+    EACH_ROW(i, rows_max) {
+        aq_engine *engine = quantizer_fixture_engine(snapshot, rows_max[i], aq_cpu_flags());
+        errors[i] = measure(engine, fixture, obs);
+        assert_true(errors[i].output_max > 0.0f);
+        assert_near(errors[i].output_max, errors[0].output_max, 1e-6);
+        assert_near(errors[i].output_rms, errors[0].output_rms, 1e-6);
+    }
 }
 
 TEST(an_error_that_is_not_a_number_is_refused)

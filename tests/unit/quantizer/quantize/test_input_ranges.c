@@ -126,6 +126,23 @@ TEST(behind_a_layer_that_remembers_no_range_is_known)
     }
 }
 
+TEST(nor_is_it_two_layers_behind)
+{
+    const aq_layer_spec layers[] = {aq_layer_linear(5, 3 * 6, AQ_ACTIVATION_NONE), aq_layer_gru(6),
+                                    aq_layer_linear(6, 4, AQ_ACTIVATION_RELU),
+                                    aq_layer_linear(4, 3, AQ_ACTIVATION_NONE)};
+    aq_net_spec spec = {0};
+    EACH_ROW(i, layers) {
+        assert_succeeds(aq_net_spec_add(&spec, &layers[i], &refusal));
+    }
+    quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
+    const float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_range_observer observer = observer_by(AQ_RANGE_MIN_MAX);
+    assert_succeeds(aq_range_observe(&observer, &spec, &fixture->params, obs, ROWS));
+    assert_range(&observer, 2, 0.0f, 0.0f);
+    assert_range(&observer, 3, 0.0f, 0.0f);
+}
+
 /* Wherever on the way it appears: in the observation, behind the first layer, at the end. */
 TEST_IN(quantizer_fixture, fixture, a_batch_that_breaks_is_not_taken_in)
 {

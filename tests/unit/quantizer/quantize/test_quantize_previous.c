@@ -2,6 +2,8 @@
  * What a version keeps of the one before it, so that a delta between them is small: scales, the
  * choice of blocks, the quantization of inputs. And when it does not.
  */
+#include <float.h>
+
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
@@ -162,6 +164,17 @@ TEST_IN(quantizer_fixture, fixture, a_new_scale_has_room_for_weights_to_grow)
     assert_within_half_a_step(fixture, third);
 }
 
+TEST_IN(quantizer_fixture, fixture, the_largest_weights_get_no_room_that_is_not_there)
+{
+    for (size_t i = 0; i < WEIGHTS; i++) {
+        fixture->params.weight[0][i] = i % 2 == 0 ? FLT_MAX / 2 : -FLT_MAX / 2;
+    }
+    aq_snapshot *first = after(fixture, AQ_FORMAT_INT8_CHANNEL, NULL);
+    multiply(fixture, 2);
+    aq_snapshot *second = after(fixture, AQ_FORMAT_INT8_CHANNEL, first);
+    assert_true(second->layers[0].scale[0] == FLT_MAX / 127.0f);
+}
+
 TEST_IN(quantizer_fixture, fixture, a_version_of_another_format_or_network_lends_nothing)
 {
     quantizer_fixture *other = quantizer_fixture_of(INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_TANH);
@@ -212,6 +225,19 @@ TEST_IN(quantizer_fixture, fixture, the_papers_grid_is_kept_and_left_by_the_same
     assert_true(fourth->layers[0].scale[0] > third->layers[0].scale[0]);
     aq_snapshot *symmetric = after(fixture, AQ_FORMAT_INT8_TENSOR, fourth);
     assert_int_equal(symmetric->layers[0].weight_zero, 0);
+}
+
+/* Of two ends that are equally far from their levels the one that is short of its own has none. */
+TEST_IN(quantizer_fixture, fixture, the_papers_grid_is_kept_though_an_end_has_no_level)
+{
+    fixture->params.weight[0][0] = -1.006f; /* a hundredth is a step: 100.6 and 155.4 of them */
+    fixture->params.weight[0][1] = 1.554f;
+    aq_snapshot *first = paper(fixture, NULL);
+    assert_int_equal(first->layers[0].weight_zero, -28); /* level -100 is stored as -128 */
+    multiply(fixture, 0.997f);
+    aq_snapshot *second = paper(fixture, first);
+    assert_same_scales(first, second);
+    assert_int_equal(second->layers[0].weight_zero, -28);
 }
 
 /* ---- blocks --------------------------------------------------------------------------------- */
