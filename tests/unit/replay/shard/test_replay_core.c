@@ -170,6 +170,27 @@ TEST_OF_CORE(more_actors_than_can_be_tracked_are_refused_in_words)
     assert_succeeds(aq_replay_core_called(core, 60 * AQ_NS_PER_S, &call, &refusal));
 }
 
+TEST(actors_hear_which_version_is_wanted_until_another_is)
+{
+    static const struct {
+        uint64_t steps;
+        uint32_t version_min, told;
+    } asked[] = {{100, 7, 7}, {0, 0, 7}, {100, 8, 8}}; /* nothing more is wanted, and no other */
+    aq_run_settings settings = kit_settings();
+    settings.versions_max = 1;
+    settings.tables[0] = (aq_table_spec){.name = "main",
+                                         .selector = AQ_SELECTOR_QUEUE,
+                                         .remover = AQ_REMOVER_FIFO,
+                                         .capacity = 1000,
+                                         .min_size = 1};
+    aq_replay_core *core = core_with(&settings);
+    EACH_ROW(i, asked) {
+        aq_replay_core_ask(core, 0, asked[i].steps, asked[i].version_min);
+        assert_int_equal(call(core, 0, 0, 0).version_min, asked[i].told);
+    }
+    kit_drop_core(core);
+}
+
 TEST_OF_CORE(sampling_waits_for_the_minimum_size)
 {
     aq_batch *batch = kit_batch(core, 16);

@@ -184,6 +184,22 @@ TEST(who_is_left_with_a_rest_is_granted_a_chunk_on_top)
     assert_int_equal(actors[0]->granted + actors[1]->granted, 28);
 }
 
+/* One more than a rest is a step; no whole chunk is needed on top. */
+TEST(who_can_still_make_a_step_is_granted_what_there_is)
+{
+    test_shard shard = shard_of(10.0);
+    aq_replay_limiter_inserted(&shard.limiter, 90);
+    aq_replay_actor *actors[2] = {call(&shard, 1, 0), call(&shard, 2, 0)};
+    share(&shard);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(actors[i]->granted, 10);
+        receive(&shard, actors[i], 4);
+    }
+    aq_replay_limiter_sampled(&shard.limiter, 4 * 7);
+    share(&shard);
+    assert_int_equal(actors[0]->granted + actors[1]->granted, 20 + 7);
+}
+
 TEST(who_asks_for_little_leaves_a_chunk_to_the_others)
 {
     test_shard shard = shard_of(20.0);
@@ -266,6 +282,24 @@ TEST(open_chunks_do_not_keep_the_learner_waiting)
     shard.now_ns += 1;
     share(&shard);
     assert_int_equal(actor->granted, 8 + LANE_STEPS); /* two chunks of 8: one must close */
+}
+
+/* It may be far from here, and has enough to make a chunk. */
+TEST(who_can_close_a_chunk_is_waited_for_as_long_as_it_is_heard)
+{
+    test_shard shard = shard_of(10.0);
+    aq_replay_limiter_inserted(&shard.limiter, 90);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    share(&shard);
+    assert_int_equal(actor->granted, 20);
+    shard.now_ns += AQ_CREDIT_LIVE_NS - 1;
+    call(&shard, 1, 20);
+    const aq_replay_actor *other = call(&shard, 2, 0);
+    share(&shard);
+    assert_int_equal(other->granted, 0);
+    shard.now_ns += 1;
+    share(&shard);
+    assert_true(other->granted > 0); /* it brings nothing, and the learner waits */
 }
 
 TEST(open_chunks_may_wait_while_the_learner_can_sample)

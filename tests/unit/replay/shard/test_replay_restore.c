@@ -16,7 +16,10 @@ TEST_IN(durable_kit, kit, a_restart_finds_every_mark_item_and_count)
     durable_kit_make_durable(kit);
     aq_replay_counters before = aq_replay_core_counters(kit->core);
     aq_replay_holdings held = durable_kit_holdings(kit, 0);
+    const uint32_t newest = aq_replay_core_accounting(kit->core)->newest_version;
     durable_kit_restart(kit);
+    assert_true(newest > 0);
+    assert_int_equal(aq_replay_core_accounting(kit->core)->newest_version, newest);
     aq_replay_counters after = aq_replay_core_counters(kit->core);
     assert_int_equal(after.inserted, before.inserted);
     assert_int_equal(after.stored, before.stored);
@@ -185,6 +188,23 @@ TEST_IN(durable_kit, kit, a_table_that_lost_its_items_does_not_stop_everybody)
     assert_true(aq_replay_core_counters(kit->core).inserted >= 128); /* far ahead, by the count */
     durable_kit_pass(kit, 1);
     assert_true(durable_kit_ask(kit, 1, 0).granted >= KIT_CHUNK_LENGTH);
+}
+
+/* Whatever of the records before it can be read. */
+TEST_IN(durable_kit, kit, a_head_counts_all_that_lies_before_it)
+{
+    static const uint64_t inserted[] = {10, 25, 20}, expected[] = {10, 25, 25};
+    const aq_shard_run run = kit_run(&kit->settings);
+    aq_log_mark mark = {.actor = 1, .incarnation = 1001, .acknowledged = 3, .transitions = 9};
+    aq_log_head head = {.marks = &mark, .mark_count = 1};
+    assert_succeeds(aq_replay_core_create(&run, kit->now_ns, &kit->core, &refusal));
+    EACH_ROW(i, inserted) {
+        head.inserted = inserted[i];
+        assert_succeeds(aq_replay_core_restore_head(kit->core, i + 1, &head));
+        assert_int_equal(aq_replay_core_counters(kit->core).inserted, expected[i]);
+    }
+    mark.acknowledged = AQ_CREDIT_COUNT_MAX + 1;
+    assert_int_equal(aq_replay_core_restore_head(kit->core, 4, &head), AQ_E_CORRUPT);
 }
 
 /* The count of all lives is the snapshot's where records are gone that no head counts. */

@@ -48,6 +48,17 @@ TEST_IN(durable_kit, kit, old_chunks_kept_for_their_priority_go_when_files_grow_
     assert_true(kit->fake.segments[0].dropped);
 }
 
+TEST_IN(durable_kit, kit, what_lies_in_the_segment_that_is_written_does_not_go)
+{
+    kit->settings.config.replay.segment_bytes = 1 << 16;
+    durable_kit_open(kit);
+    assert_int_equal(durable_kit_send(kit, 1, 1, 8), AQ_REPLAY_STORED);
+    durable_kit_make_durable(kit);
+    kit->fake.disk_bytes = (uint64_t)1 << 30;
+    durable_kit_pass(kit, 2);
+    assert_int_equal(durable_kit_holdings(kit, 0).transitions, 8);
+}
+
 TEST_IN(durable_kit, kit, messages_move_out_of_memory_beyond_the_budget)
 {
     durable_kit_open(kit);
