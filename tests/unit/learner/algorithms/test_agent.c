@@ -76,6 +76,8 @@ TEST_IN(stand, all, numbers_that_can_not_be_are_refused)
 {
     kept_values(all, "target")[2] = NAN;
     check_refused(all, AQ_E_CORRUPT, "target: number 2 is NaN");
+    kept_values(all, "parameters")[2] = INFINITY; /* it comes first */
+    check_refused(all, AQ_E_CORRUPT, "parameters: number 2 is ");
 }
 
 TEST_IN(stand, all, what_only_its_owner_knows_can_not_be_negative_is_refused)

@@ -128,11 +128,13 @@ TEST(what_was_kept_goes_on_to_the_same_bits)
     const kept_copy kept = agent_copy(all.algorithm);
     memcpy(agent_state(again).statistics, from.statistics, from.statistics_count * sizeof(double));
     agent_take_up(again, &kept);
+    const aq_params *policy = aq_agent_policy(all.algorithm);
+    fixture_assert_same(policy->block, aq_agent_policy(again)->block, policy->count);
     draw(&all);
     agent_train(all.algorithm, all.batch);
     agent_train(again, all.batch);
     agent_assert_same(all.algorithm, again);
-    const aq_params *policy = aq_agent_policy(all.algorithm);
+    policy = aq_agent_policy(all.algorithm);
     fixture_assert_same(policy->block, aq_agent_policy(again)->block, policy->count);
 }
 

@@ -86,6 +86,59 @@ TEST(the_target_is_copied_every_period)
     }
 }
 
+static void destroy_alone(void *algorithm)
+{
+    aq_dqn_class.destroy(algorithm);
+}
+
+static aq_algorithm *alone_of(const aq_run_config *config)
+{
+    const aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
+    const aq_algorithm_setup setup = {.config = config, .schema = &schema, .seed = 1};
+    aq_algorithm *algorithm;
+    assert_succeeds(aq_dqn_class.create(&aq_dqn_class, &setup, &algorithm, &refusal));
+    at_end(destroy_alone, algorithm);
+    return algorithm;
+}
+
+static const float *target_of(aq_algorithm *algorithm)
+{
+    aq_named_arrays arrays = {.count = 0};
+    aq_dqn_class.arrays(algorithm, &arrays);
+    return aq_named_arrays_find(&arrays, "target")->values;
+}
+
+/* By whoever makes gradients and does not hear of every step: every period of 4 counts, and so
+ * does a learner that went back. */
+TEST(what_is_adopted_is_the_target_when_a_period_has_ended_since)
+{
+    static const struct {
+        uint64_t step;
+        bool is_target;
+    } versions[] = {{5, true}, {6, false}, {9, true}, {11, false}, {17, true}, {16, true}};
+    const aq_run_config config = fixture_config();
+    aq_algorithm *algorithm = alone_of(&config);
+    float parameters[PARAMETERS] = {0}, expected[PARAMETERS];
+    EACH_ROW(i, versions) {
+        parameters[7] = (float)versions[i].step;
+        aq_dqn_class.by_gradients->adopt(algorithm, parameters, versions[i].step);
+        memcpy(expected, versions[i].is_target ? parameters : expected, sizeof(expected));
+        fixture_assert_same(target_of(algorithm), expected, PARAMETERS);
+    }
+}
+
+TEST(the_target_comes_nearer_by_every_step_until_the_next_version)
+{
+    aq_run_config config = fixture_config();
+    float parameters[PARAMETERS] = {0};
+    config.learner.tau = 0.25;
+    aq_algorithm *algorithm = alone_of(&config);
+    aq_dqn_class.by_gradients->adopt(algorithm, parameters, 5);
+    parameters[7] = 64;
+    aq_dqn_class.by_gradients->adopt(algorithm, parameters, 8);
+    assert_near(target_of(algorithm)[7], 64 - 27, 1e-4); /* three quarters are left, of it again */
+}
+
 /* After the first step m is a tenth of the gradient that Adam was given. */
 TEST(a_long_gradient_is_clipped_and_its_length_reported)
 {

@@ -144,6 +144,26 @@ TEST(figures_are_those_of_the_chosen_actions)
     assert_near(told[AQ_VALUE_ERROR_SPREAD], sqrt(squares / FIXTURE_ROWS - mean * mean), 1e-5);
 }
 
+TEST(figures_of_parts_are_those_of_the_whole)
+{
+    aq_value_figures whole = {0};
+    const aq_value_figures parts[] = {
+        {.rows = 2, .value = 16, .least = 7, .greatest = 9, .mass_below = 0.5, .mass_above = 0.1},
+        {.rows = 0, .least = -99, .greatest = 99},
+        {.rows = 1, .value = 5, .least = 5, .greatest = 5, .mass_below = 0.25, .mass_above = 0.2}};
+    static const double least[] = {7, 7, 5};
+    double told[AQ_VALUE_METRICS];
+    EACH_ROW(i, parts) {
+        aq_value_figures_merge(&whole, &parts[i]);
+        aq_value_figures_tell(&whole, told);
+        assert_near(told[AQ_VALUE_LEAST], least[i], 0);
+        assert_near(told[AQ_VALUE_GREATEST], 9, 0);
+    }
+    assert_near(told[AQ_VALUE_MEAN], 7, 1e-12);
+    assert_near(whole.mass_below, 0.75, 1e-12);
+    assert_near(whole.mass_above, 0.3, 1e-12);
+}
+
 TEST(an_action_that_does_not_exist_is_corrupt)
 {
     const int32_t wrong[] = {-1, FIXTURE_ACTIONS, INT32_MIN, INT32_MAX};

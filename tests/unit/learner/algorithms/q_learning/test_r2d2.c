@@ -9,6 +9,7 @@
 #include "common/base/parse.h"
 #include "common/experience/column_catalog.h"
 #include "common/nn/forward.h"
+#include "common/nn/obs_normalizer.h"
 #include "common/policy/head.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
@@ -92,6 +93,49 @@ TEST_IN(stand, s, what_was_seen_once_is_remembered)
             assert_true(t == 0 || aq_argmax(q, CHOICES) == i);
         }
     }
+}
+
+TEST_IN(stand, s, rewards_beyond_an_end_are_not_told)
+{
+    fill(s);
+    for (uint32_t i = 0; i < STEP_VALUES; i++) {
+        s->batch->reward[i] = i % STEPS < s->batch->length[i / STEPS] ? 2.0f : 1e6f;
+    }
+    const aq_update_report report = agent_train(s->agent, s->batch);
+    const double *own = report.metrics + aq_r2d2_class.metrics.count;
+    assert_near(own[AQ_AGENT_REWARD_SIZE], 2, 1e-12);
+    assert_near(own[AQ_AGENT_REWARDED], 1, 1e-12);
+}
+
+/* By what was seen before; the observation that a sequence ends with is seen by nobody. */
+TEST_IN(stand, s, sequences_are_normalized_up_to_their_ends)
+{
+    aq_obs_normalizer normalizer;
+    float first[ROWS * (STEPS + 1)];
+    s->config.learner.normalize_obs = true;
+    aq_agent *normalized = agent_of(&aq_r2d2_class, &s->config, &s->schema, 7);
+    assert_int_equal(aq_obs_normalizer_init(&normalizer, 1), 0);
+    for (int step = 0; step < 4; step++) {
+        fill(s);
+        float *obs = fixture_obs(s->batch);
+        for (uint32_t row = 0; row < ROWS; row++) {
+            obs[row * (STEPS + 1) + s->batch->length[row]] = 9.0f;
+            s->batch->bootstrap[row * STEPS + s->batch->length[row] - 1] = 0.5f; /* cut off */
+        }
+        const aq_update_report its = agent_train(normalized, s->batch);
+        memcpy(first, obs, sizeof(first));
+        for (uint32_t row = 0; row < ROWS; row++) {
+            float *own = obs + row * (STEPS + 1);
+            aq_obs_normalizer_apply(&normalizer, own, s->batch->length[row] + 1, own);
+        }
+        assert_true(agent_train(s->agent, s->batch).metrics[METRIC_LOSS] ==
+                    its.metrics[METRIC_LOSS]);
+        for (uint32_t row = 0; row < ROWS; row++) {
+            assert_succeeds(aq_obs_normalizer_see(&normalizer, first + row * (STEPS + 1),
+                                                  s->batch->length[row]));
+        }
+    }
+    aq_obs_normalizer_fini(&normalizer);
 }
 
 /* After one step of Adam m is a tenth of the gradient. */
