@@ -208,6 +208,9 @@ TEST(each_row_explores_by_noise_of_its_own_that_is_held_for_the_period)
     assert_memory_not_equal(held[0], later, sizeof(later));
     assert_memory_not_equal(held[0][0], held[0][1], sizeof(held[0][0]));
     assert_memory_not_equal(held[0][0], greedy[0], sizeof(greedy[0]));
+    draws.key = 6; /* another actor's, at the same step */
+    aq_act_explore(act, engine, obs, 2, &draws, again);
+    assert_memory_not_equal(again, later, sizeof(later));
     aq_act_greedy(act, engine, obs, 2, again);
     assert_memory_equal(greedy, again, sizeof(greedy));
     aq_engine_destroy(engine);

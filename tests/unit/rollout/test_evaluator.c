@@ -270,6 +270,26 @@ TEST_OF_EVALUATOR(a_version_at_the_threshold_is_confirmed_over_fresh_episodes, 0
     assert_int_equal(aq_evaluate(tally, engine, SCREEN, SEED, &same_seed, NULL), 0);
     assert_true(confirmed.return_mean != screened.return_mean);
     assert_true(same_seed.return_mean != screened.return_mean);
+    aq_evaluator_core *wide = NULL; /* its screening goes on from this one's */
+    assert_succeeds(
+        aq_evaluator_core_create(tally, EPISODES, 1, (double)NAN, SEED, &wide, &refusal));
+    (void)aq_evaluator_core_set_engine(wide, engine);
+    assert_true(next_result(wide).return_mean != confirmed.return_mean);
+    (void)aq_evaluator_core_set_engine(wide, NULL);
+    aq_evaluator_core_destroy(wide);
+}
+
+TEST(a_threshold_that_is_just_met_is_met)
+{
+    aq_evaluator_core *core = evaluator_of((double)NAN);
+    (void)aq_evaluator_core_set_engine(core, engine_of(1, 4));
+    const double mean = next_result(core).return_mean;
+    aq_evaluator_core_destroy(core);
+    core = evaluator_of(mean);
+    (void)aq_evaluator_core_set_engine(core, engine_of(1, 4));
+    (void)next_result(core);
+    assert_true(next_result(core).confirmed);
+    aq_evaluator_core_destroy(core);
 }
 
 TEST_OF_EVALUATOR(without_a_threshold_nothing_is_confirmed, (double)NAN)
@@ -373,6 +393,10 @@ TEST_OF_EVALUATOR(the_leader_is_played_on_over_fresh_episodes, (double)NAN)
         assert_true(i == 0 || means[i] != means[i - 1]);
     }
     assert_true(means[1] != means[3]);
+    aq_evaluator_core_compare(core, engine_of(1, 5)); /* with what was screened last */
+    const aq_evaluation compared = next_result(core);
+    assert_true(compared.version == 5 && compared.gap.mean == 0);
+    assert_true(compared.return_mean == means[2]);
     aq_evaluator_core_set_leader(core, 5);
     assert_ptr_equal(aq_evaluator_core_set_engine(core, third), first);
     assert_ptr_equal(aq_evaluator_core_set_engine(core, NULL), third);

@@ -212,6 +212,7 @@ TEST_OF_VEC(a_dropped_lane_is_replaced_by_the_last, "", LANES)
     step(whole, actions);
     aq_vec_env_drop(vec, 1);
     assert_int_equal(vec->lanes, LANES - 1);
+    assert_memory_equal(row(vec->next_obs, 1), row(whole->next_obs, LANES - 1), row_bytes);
     for (int i = 0; i < STEPS; i++) {
         step(vec, actions);
         step(whole, actions);
@@ -321,6 +322,7 @@ TEST_OF_VEC(failing_at_once_again_and_again_does_not_spin, "?fail_step=1", 1)
     }
     assert_int_equal(vec->failures, 2);
     assert_true(vec->waits[0]);
+    assert_true(row(vec->obs, 0)[3] == 0.0f); /* nothing is seen of what failed */
 }
 
 /* Time stands still, so that who has to wait, waits for ever. */
@@ -355,6 +357,42 @@ TEST_OF_VEC(a_dropped_lane_may_wait, "?fail_resets=1", 3)
     assert_int_equal(vec->waiting_count, 0);
     aq_vec_env_start(vec, 3, SEED);
     assert_int_equal(vec->waiting_count, 0); /* it was their second reset */
+}
+
+TEST_OF_VEC(who_takes_the_place_of_a_dropped_lane_waits_on, "?fail_resets=3", 2)
+{
+    const int32_t action = 0;
+    aq_vec_env_retry(vec, 0, SEED, 7, 1, 0);
+    aq_vec_env_retry(vec, 1, SEED, 8, 4, 0);
+    aq_vec_env_drop(vec, 0);
+    assert_int_equal(aq_vec_env_due_ns(vec), 80 * MS);
+    assert_int_equal(aq_vec_env_step(vec, &action, 80 * MS), 0);
+    assert_int_equal(vec->events[0], AQ_LANE_FAILED);
+    assert_int_equal(aq_vec_env_due_ns(vec), (80 + 160) * MS);
+}
+
+static uint32_t announced;
+
+static void announce(const void *params, void *state, const void *action)
+{
+    (void)params, (void)state, (void)action;
+    announced++;
+}
+
+TEST(actions_are_announced_for_those_that_take_them_unless_ends_are_held)
+{
+    static const uint32_t expected[] = {0, 2, 4, 4}; /* both begin, two steps, and then held */
+    const int32_t actions[2] = {0};
+    aq_env_class class = tally_env;
+    class.announce = announce;
+    aq_vec_env *vec = vec_in(tally_open(&class, "?fail_resets=1"), 2, SEED);
+    announced = 0;
+    EACH_ROW(i, expected) {
+        vec->holds_ends = i == 3;
+        (void)aq_vec_env_step(vec, actions, 0);
+        assert_int_equal(announced, expected[i]);
+    }
+    aq_vec_env_destroy(vec);
 }
 
 TEST_OF_VEC(stepping_allocates_nothing, "", LANES)
