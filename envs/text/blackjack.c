@@ -101,7 +101,7 @@ static float settle(const blackjack *rules, const hand *player, hand dealer, aq_
         return 1.0f;
     }
     if (of_dealer > GOAL || of_player > of_dealer) {
-        const bool pays_more = !rules->is_sab && rules->pays_naturals && is_natural(player);
+        const bool pays_more = rules->pays_naturals && is_natural(player); /* not sab: see above */
         return pays_more ? NATURAL_PAYS : 1.0f;
     }
     return of_player == of_dealer ? 0.0f : -1.0f;
