@@ -24,6 +24,7 @@ static void assert_same_counts(const aq_checkpoint *a, const aq_checkpoint *b)
     assert_true(a->policies.versions == b->policies.versions);
     assert_true(a->policies.bytes == b->policies.bytes);
     assert_true(a->policies.bytes_fp32 == b->policies.bytes_fp32);
+    assert_true(a->policies.packed_bytes_fp32 == b->policies.packed_bytes_fp32);
     assert_memory_equal(&a->wall_s, &b->wall_s, sizeof(a->wall_s));
     assert_memory_equal(&a->best_return, &b->best_return, sizeof(a->best_return));
     assert_int_equal(a->best_confirmed, b->best_confirmed);
@@ -180,6 +181,7 @@ TEST_IN(changed, it, what_the_best_return_is_of_survives)
 TEST_IN(changed, it, the_gap_to_fp32_survives)
 {
     aq_checkpoint original = it->original;
+    original.policies.packed_bytes_fp32 = 4711;
     original.gap_versions = 17;
     original.gap_episodes = 170;
     original.gap_mean = -0.125;
@@ -203,6 +205,11 @@ TEST_IN(changed, it, arrays_in_fields_of_their_own_are_read_by_their_names)
         actorq__v1__named_array__free_unpacked(message->arrays[i], NULL);
     }
     message->n_arrays = 0;
+    static double statistics[] = {8, 0.25};
+    aq_named_arrays_add(&it->original.arrays, "statistics", AQ_ARRAY_F64, 2, statistics);
+    message->statistics = (ProtobufCBinaryData){sizeof(statistics), malloc(sizeof(statistics))};
+    assert_non_null(message->statistics.data);
+    memcpy(message->statistics.data, statistics, sizeof(statistics));
     send_changed(it);
     assert_int_equal(receive(it, &received), 0);
     assert_same(&it->original, &received);
@@ -215,6 +222,8 @@ TEST_IN(changed, it, what_can_not_be_is_refused)
     refuse(it, AQ_E_CORRUPT, "gap");
     it->message->wall_s = -1.0;
     refuse(it, AQ_E_CORRUPT, "wall_s is -1");
+    it->message->wall_s = NAN;
+    refuse(it, AQ_E_CORRUPT, "wall_s is");
     it->message->best_std = -1;
     refuse(it, AQ_E_CORRUPT, "best_std");
     it->message->best_return = INFINITY;

@@ -115,6 +115,10 @@ TEST(shards_are_summed)
     a.stats.insert_per_s = 5;
     b.stats.insert_per_s = NAN; /* rubbish */
     b.stats.learner_waited_s = 2.5;
+    a.stats.damaged = 3;
+    b.stats.damaged = 4;
+    a.tables[0].stale = 5;
+    b.tables[0].stale = 6;
     b.tables[0].sampled = 300;
     b.tables[0].times_sampled = 8;
     aq_replay_said_clear(&sum);
@@ -126,6 +130,8 @@ TEST(shards_are_summed)
     assert_true(sum.stats.bytes_per_step == 105);
     assert_true(sum.stats.insert_per_s == 5);
     assert_true(sum.stats.learner_waited_s == 2.5);
+    assert_int_equal(sum.stats.damaged, 7);
+    assert_int_equal(sum.stats.tables[0]->stale, 11);
     assert_int_equal(sum.stats.n_tables, 2);
     assert_int_equal(sum.stats.tables[0]->items, 20);
     assert_int_equal(sum.stats.tables[0]->sampled, 400);

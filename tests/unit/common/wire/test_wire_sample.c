@@ -292,6 +292,8 @@ TEST_IN(sequences, it, nothing_lies_beyond_a_length)
         refuse(it, AQ_E_CORRUPT, "row 1: there is something beyond its length of 4");
         *ends[i] = 0;
     }
+    memset(&it->sent->reward[9], 7, sizeof(float)); /* all of it is alike, and not nothing */
+    refuse(it, AQ_E_CORRUPT, "row 1: there is something beyond its length of 4");
 }
 
 TEST_IN(sequences, it, sequences_need_their_lengths)
