@@ -107,10 +107,12 @@ static void report_evaluation(Actorq__V1__Membership_Service *methods,
     learner->report[learner->reports].confirmed = request->confirmed;
     learner->report[learner->reports].ranks_only = request->ranks_only;
     learner->report[learner->reports].return_mean = request->return_mean;
+    learner->report[learner->reports].return_std = request->return_std;
     if (request->gap != NULL) {
         learner->report[learner->reports].gap_episodes = request->gap->episodes;
         learner->report[learner->reports].gap_mean = request->gap->mean;
         learner->report[learner->reports].return_fp32 = request->gap->return_fp32;
+        learner->report[learner->reports].return_fp32_std = request->gap->return_fp32_std;
     }
     learner->reports++;
     reply.state = learner->state;

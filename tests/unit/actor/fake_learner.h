@@ -67,6 +67,7 @@ struct fake_learner {
         bool ranks_only;
         uint32_t gap_episodes; /* 0: it was no comparison */
         double gap_mean, return_mean, return_fp32;
+        double return_std, return_fp32_std;
     } report[FAKE_REPORTS_MAX];
 };
 

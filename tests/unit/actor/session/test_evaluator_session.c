@@ -172,14 +172,17 @@ TEST_OF_JOINED(a_result_is_told_until_the_learner_has_heard_it)
 
 TEST_OF_JOINED(a_result_that_is_refused_is_forgotten)
 {
-    all->learner.refuse_report = AQ_RPC_INVALID_ARGUMENT;
-    hear(all, 4);
-    pass(all, 50);
-    all->learner.refuse_report = AQ_RPC_OK;
-    hear(all, 5);
-    pass(all, 50);
-    assert_int_equal(all->learner.reports, 1);
-    assert_int_equal(all->learner.report[0].version, 5);
+    static const enum aq_rpc_code codes[] = {AQ_RPC_INVALID_ARGUMENT, AQ_RPC_FAILED_PRECONDITION};
+    EACH_ROW(i, codes) {
+        all->learner.refuse_report = codes[i];
+        hear(all, 4 + 2 * i);
+        pass(all, 50);
+        all->learner.refuse_report = AQ_RPC_OK;
+        hear(all, 5 + 2 * i);
+        pass(all, 50);
+        assert_int_equal(all->learner.reports, i + 1);
+        assert_int_equal(all->learner.report[i].version, 5 + 2 * i);
+    }
 }
 
 TEST_OF_JOINED(with_a_result_untold_no_policy_is_taken)
@@ -214,6 +217,12 @@ TEST_OF_JOINED(a_screening_is_followed_by_fresh_episodes_of_the_version_that_lea
         assert_false(all->learner.report[i].confirmed);
     }
     assert_true(all->learner.report[1].return_mean != all->learner.report[3].return_mean);
+    all->learner.leader = 8; /* whose fresh episodes are no result of their own */
+    hear(all, 8);
+    pass(all, 200);
+    assert_true(all->learner.reports == 9 && all->learner.report[8].ranks_only);
+    assert_true(all->learner.report[8].return_mean != all->learner.report[7].return_mean);
+    assert_true(all->learner.stats.return_mean == all->learner.report[7].return_mean);
 }
 
 TEST_OF_JOINED(in_another_run_old_results_are_not_told)
@@ -293,6 +302,8 @@ TEST_ON_STAGE(a_version_is_compared_with_its_fp32_form)
     assert_true(all->learner.report[1].gap_mean == 0.0);
     const double both = all->learner.report[0].return_mean;
     assert_true(fabs(all->learner.report[1].return_fp32 - both) < 1e-9);
+    assert_true(all->learner.report[0].return_std > 0);
+    assert_near(all->learner.report[1].return_fp32_std, all->learner.report[0].return_std, 1e-9);
     hear_in_fp16(all, 5, 0);
     pass(all, 10);
     assert_int_equal(all->learner.reports, 4);
