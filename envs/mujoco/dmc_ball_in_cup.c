@@ -25,11 +25,12 @@ static const aq_suite_domain ball_in_cup = {
     .names = names,
 };
 
-static void draw_ball(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+static bool draw_ball(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 {
     (void)suite;
     lane->physics.data->qpos[BALL_X] = aq_rng_range(rng, -0.2, 0.2);
     lane->physics.data->qpos[BALL_Z] = aq_rng_range(rng, 0.2, 0.5);
+    return true;
 }
 
 static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)

@@ -29,13 +29,6 @@ static const aq_suite_domain hopper = {
     .names = names,
 };
 
-/* Nothing looks for contacts: a hopper may begin with its foot in the floor. */
-static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
-{
-    aq_suite_randomize_joints(suite, lane, rng);
-    return true;
-}
-
 /* Positions without the distance gone, velocities, and the touch of toe and heel, whose forces span
  * decades. */
 static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
@@ -69,7 +62,7 @@ static double reward_hopping(const aq_suite *suite, const aq_suite_lane *lane)
 static const aq_suite_task stand = {
     .domain = &hopper,
     .obs_count = 15,
-    .start = start,
+    .start = aq_suite_randomize_joints,
     .forward_first = true,
     .observe = observe,
     .reward = reward_standing,
@@ -79,7 +72,7 @@ static const aq_suite_task hop = {
     .domain = &hopper,
     .goal = 2,
     .obs_count = 15,
-    .start = start,
+    .start = aq_suite_randomize_joints,
     .forward_first = true,
     .observe = observe,
     .reward = reward_hopping,

@@ -21,12 +21,6 @@ static const aq_suite_domain point_mass = {
     .names = names,
 };
 
-static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
-{
-    aq_suite_randomize_joints(suite, lane, rng);
-    return true;
-}
-
 static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
 {
     (void)suite;
@@ -51,7 +45,10 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
     return near_target * (aq_suite_small_controls(suite, lane) + 4) / 5;
 }
 
-static const aq_suite_task easy = {
-    .domain = &point_mass, .obs_count = 4, .start = start, .observe = observe, .reward = reward};
+static const aq_suite_task easy = {.domain = &point_mass,
+                                   .obs_count = 4,
+                                   .start = aq_suite_randomize_joints,
+                                   .observe = observe,
+                                   .reward = reward};
 
 AQ_SUITE_CLASS(point_mass_easy, easy, "Bring a sliding mass to the middle of a square.");

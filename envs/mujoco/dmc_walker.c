@@ -25,13 +25,6 @@ static const aq_suite_domain walker = {
     .names = names,
 };
 
-/* Nothing looks for contacts: a walker may begin with its feet in the floor. */
-static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
-{
-    aq_suite_randomize_joints(suite, lane, rng);
-    return true;
-}
-
 static const mjtNum *torso_position(const aq_suite *suite, const aq_suite_lane *lane)
 {
     return lane->physics.data->xpos + (ptrdiff_t)3 * suite->ids[TORSO];
@@ -70,7 +63,7 @@ static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
 static const aq_suite_task stand = {
     .domain = &walker,
     .obs_count = 24,
-    .start = start,
+    .start = aq_suite_randomize_joints,
     .forward_first = true,
     .observe = observe,
     .reward = reward_standing,
@@ -80,7 +73,7 @@ static const aq_suite_task walk = {
     .domain = &walker,
     .goal = 1,
     .obs_count = 24,
-    .start = start,
+    .start = aq_suite_randomize_joints,
     .forward_first = true,
     .observe = observe,
     .reward = reward_going,
@@ -90,7 +83,7 @@ static const aq_suite_task run = {
     .domain = &walker,
     .goal = 8,
     .obs_count = 24,
-    .start = start,
+    .start = aq_suite_randomize_joints,
     .forward_first = true,
     .observe = observe,
     .reward = reward_going,

@@ -84,7 +84,7 @@ static void randomize_orientation(mjtNum *quaternion, aq_rng *rng)
     (void)mju_normalize4(quaternion);
 }
 
-void aq_suite_randomize_joints(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+bool aq_suite_randomize_joints(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 {
     const mjModel *model = suite->model;
     for (int i = 0; i < model->njnt; i++) {
@@ -107,15 +107,14 @@ void aq_suite_randomize_joints(const aq_suite *suite, aq_suite_lane *lane, aq_rn
             AQ_ASSERT(!"a joint that no domain of the suite has");
         }
     }
+    return true;
 }
 
 bool aq_suite_start_without_contact(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng,
-                                    void (*draw)(const aq_suite *suite, aq_suite_lane *lane,
-                                                 aq_rng *rng))
+                                    aq_suite_start *draw)
 {
     for (int i = 0; i < START_TRIES_MAX; i++) {
-        draw(suite, lane, rng);
-        if (!aq_physics_forward(&lane->physics, suite->model)) {
+        if (!draw(suite, lane, rng) || !aq_physics_forward(&lane->physics, suite->model)) {
             return false;
         }
         if (lane->physics.data->ncon == 0) {

@@ -73,6 +73,10 @@ typedef struct aq_suite_lane {
                          is kept beside it: no target takes part in the physics. */
 } aq_suite_lane;
 
+/* Draws an episode's first state into data->qpos, data->qvel and target. False: MuJoCo failed, or
+ * nothing fitting was found. */
+typedef bool aq_suite_start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng);
+
 struct aq_suite_task {
     const aq_suite_domain *domain;
     double goal; /* a speed, a size, a height: what distinguishes the tasks of a domain */
@@ -83,10 +87,9 @@ struct aq_suite_task {
     /* Changes the model when the environment is opened; NULL: it is as described. */
     void (*adapt)(aq_suite *suite);
 
-    /* Draws an episode's first state into data->qpos, data->qvel and target. They hold the model's
-     * initial state, and what follows from it is computed before (with `forward_first`) and after.
-     * False: MuJoCo failed, or nothing fitting was found. */
-    bool (*start)(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng);
+    /* All of that holds the model's initial state; what follows from it is computed before (with
+     * `forward_first`) and after. */
+    aq_suite_start *start;
     bool forward_first;
 
     void (*observe)(const aq_suite *suite, const aq_suite_lane *lane, double *obs);
@@ -95,13 +98,13 @@ struct aq_suite_task {
 
 /* Every joint at random: uniform within its limits; a hinge without, uniform in a turn; the
  * orientation of a free joint from four numbers uniform in [0, 1), which favours one octant, as the
- * original does. Slides without limits and the place of a free joint stay. */
-void aq_suite_randomize_joints(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng);
+ * original does. Slides without limits and the place of a free joint stay. As a start it looks for
+ * no contacts: feet may be in the floor. */
+bool aq_suite_randomize_joints(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng);
 
 /* Calls `draw` until nothing touches anything. */
 bool aq_suite_start_without_contact(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng,
-                                    void (*draw)(const aq_suite *suite, aq_suite_lane *lane,
-                                                 aq_rng *rng));
+                                    aq_suite_start *draw);
 
 static inline double aq_suite_distance(const mjtNum a[3], const mjtNum b[3])
 {
