@@ -149,6 +149,8 @@ TEST(the_entropy_of_all_is_the_mean_of_those_that_explore)
     config.actor.noise_ladder = AQ_NOISE_UNIFORM;
     near(aq_explore_entropy(&config, 1.0, &box),
          0.5 * (aq_exploration_entropy(&box, &first) + aq_exploration_entropy(&box, &last)));
+    near(aq_explore_entropy(&config, 0.5, &box), /* half of the noise: ln 2 less for each of two */
+         aq_explore_entropy(&config, 1.0, &box) - 2 * log(2.0));
     config.actor.noise = 0.0;
     assert_true(isnan(aq_explore_entropy(&config, 1.0, &box)));
     config.actor.noise = 0.2;
