@@ -89,6 +89,7 @@ typedef struct point_list {
     size_t count, capacity;
 } point_list;
 
+/* Of evaluations in the run's format; a confirmation is of a version that was screened already. */
 static int take_line(void *user, const char *text)
 {
     point_list *list = user;
@@ -100,7 +101,8 @@ static int take_line(void *user, const char *text)
     const json_t *mean = json_object_get(line, "return_mean");
     int rc = 0;
     if (json_is_number(steps) && json_is_number(mean) &&
-        !json_is_true(json_object_get(line, "fell_back"))) {
+        !json_is_true(json_object_get(line, "fell_back")) &&
+        !json_is_true(json_object_get(line, "confirmed"))) {
         rc =
             aq_grow(&list->points, &list->capacity, list->count, sizeof(*list->points), POINTS_MAX);
         if (rc == 0) {

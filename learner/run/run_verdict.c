@@ -228,7 +228,7 @@ static void note_end(const aq_run_facts *facts, aq_verdict *verdict)
     const double by_time =
         facts->wall_limit_s > 0 ? fmax(0, facts->wall_limit_s - facts->wall_s) : INFINITY;
     const double left = fmin(by_steps, fmin(by_training, by_time));
-    if (isfinite(left)) {
+    if (left > 0 && isfinite(left)) {
         add(verdict, AQ_VERDICT_NOTE,
             "Unless solved before, it ends in about %s, at its limit of %s.", time_text(when, left),
             left == by_time    ? "time"
