@@ -61,7 +61,7 @@ typedef struct actor_shell {
     uv_loop_t loop;
     uv_timer_t timer;
     uv_async_t wake; /* from the policy's thread */
-    uv_signal_t signals[2];
+    aq_end_signals signals;
     aq_rpc_client *learner;
     aq_fetch_line *fetches;
     aq_call_place place;
@@ -303,7 +303,7 @@ static int open_handles(actor_shell *shell, aq_error *error)
                        uv_strerror(problem));
     }
     (void)uv_timer_init(&shell->loop, &shell->timer); /* it does not fail */
-    int rc = aq_loop_watch_signals(&shell->loop, shell->signals, on_signal, shell, error);
+    int rc = aq_loop_watch_signals(&shell->loop, &shell->signals, on_signal, shell, error);
     if (rc != 0) {
         (void)aq_loop_close(&shell->loop);
     }
@@ -322,8 +322,8 @@ static void close_all(actor_shell *shell)
     aq_notify_close(shell->notify);
     uv_close((uv_handle_t *)&shell->wake, NULL);
     uv_close((uv_handle_t *)&shell->timer, NULL);
-    for (int i = 0; i < 2; i++) {
-        uv_close((uv_handle_t *)&shell->signals[i], NULL);
+    for (int i = 0; i < AQ_END_SIGNALS; i++) {
+        uv_close((uv_handle_t *)&shell->signals.handles[i], NULL);
     }
     (void)uv_run(&shell->loop, UV_RUN_DEFAULT);
     int problem = uv_loop_close(&shell->loop);

@@ -21,7 +21,7 @@ typedef struct aq_actor_options {
     aq_gradient_maker_open_fn open_gradients; /* what computes them; NULL: nothing does */
 } aq_actor_options;
 
-/* Takes part in the learner's run until it ends, or SIGTERM or SIGINT ask to stop. 0, and
+/* Takes part in the learner's run until it ends, or SIGTERM, SIGINT or SIGHUP ask to stop. 0, and
  * `*ret_exit_code` is what the process should end with; or what kept it from starting, in words. */
 int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *error) AQ_MUST_USE;
 

@@ -19,7 +19,7 @@ int aq_own_loop_init(aq_own_loop *loop, aq_own_loop_signalled signalled, void *u
     if (uv_loop_init(&loop->uv) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");
     }
-    int rc = aq_loop_watch_signals(&loop->uv, loop->signals, on_signal, loop, error);
+    int rc = aq_loop_watch_signals(&loop->uv, &loop->signals, on_signal, loop, error);
     if (rc != 0) {
         aq_own_loop_fini(loop);
     }
@@ -28,8 +28,8 @@ int aq_own_loop_init(aq_own_loop *loop, aq_own_loop_signalled signalled, void *u
 
 void aq_own_loop_drain(aq_own_loop *loop)
 {
-    for (size_t i = 0; i < 2; i++) {
-        uv_close((uv_handle_t *)&loop->signals[i], NULL);
+    for (size_t i = 0; i < AQ_END_SIGNALS; i++) {
+        uv_close((uv_handle_t *)&loop->signals.handles[i], NULL);
     }
     (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
 }

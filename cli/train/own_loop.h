@@ -1,6 +1,6 @@
 /*
- * Own loop: the event loop of a command that waits for children (own_child.h), and hears SIGINT and
- * SIGTERM meanwhile. Loop thread only.
+ * Own loop: the event loop of a command that waits for children (own_child.h), and hears SIGINT,
+ * SIGTERM and SIGHUP meanwhile. Loop thread only.
  */
 #ifndef AQ_CLI_TRAIN_OWN_LOOP_H
 #define AQ_CLI_TRAIN_OWN_LOOP_H
@@ -8,12 +8,13 @@
 #include <uv.h>
 
 #include "common/base/error.h"
+#include "common/sys/loop.h"
 
 typedef void (*aq_own_loop_signalled)(void *user, int number);
 
 typedef struct aq_own_loop {
     uv_loop_t uv;
-    uv_signal_t signals[2];
+    aq_end_signals signals;
     aq_own_loop_signalled signalled;
     void *user;
 } aq_own_loop;

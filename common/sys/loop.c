@@ -6,17 +6,37 @@
 #include <signal.h>
 #include <stddef.h>
 
-int aq_loop_watch_signals(uv_loop_t *loop, uv_signal_t signals[2], uv_signal_cb on_signal,
+/* nohup, and whoever else starts a program that is to outlive its terminal, ignore it. */
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+/* The next one is not to kill either, also not once the loop is gone. */
+static void on_hangup(uv_signal_t *handle, int number)
+{
+    const uv_signal_t *first = handle - (AQ_END_SIGNALS - 1);
+    const aq_end_signals *signals = (const aq_end_signals *)(const void *)first;
+    (void)uv_signal_stop(handle);
+    (void)signal(number, SIG_IGN);
+    signals->on_signal(handle, number);
+}
+
+int aq_loop_watch_signals(uv_loop_t *loop, aq_end_signals *signals, uv_signal_cb on_signal,
                           void *data, aq_error *error)
 {
-    static const int numbers[] = {SIGTERM, SIGINT};
-    int problem = 0;
-    for (int i = 0; i < 2; i++) {
-        (void)uv_signal_init(loop, &signals[i]); /* it does not fail */
-        signals[i].data = data;
+    signals->on_signal = on_signal;
+    for (int i = 0; i < AQ_END_SIGNALS; i++) {
+        (void)uv_signal_init(loop, &signals->handles[i]); /* it does not fail */
+        signals->handles[i].data = data;
     }
-    for (int i = 0; problem == 0 && i < 2; i++) {
-        problem = uv_signal_start(&signals[i], on_signal, numbers[i]);
+    int problem = uv_signal_start(&signals->handles[0], on_signal, SIGTERM);
+    if (problem == 0) {
+        problem = uv_signal_start(&signals->handles[1], on_signal, SIGINT);
+    }
+    if (problem == 0 && !is_ignored(SIGHUP)) {
+        problem = uv_signal_start(&signals->handles[AQ_END_SIGNALS - 1], on_hangup, SIGHUP);
     }
     return problem != 0 ? aq_fail(error, AQ_E_UNSUPPORTED, "signals cannot be watched: %s",
                                   uv_strerror(problem))

@@ -10,9 +10,18 @@
 
 #include "common/base/error.h"
 
-/* Has `on_signal` called at SIGTERM and SIGINT, by handles with this data. They are the caller's to
- * close, after a failure too. */
-int aq_loop_watch_signals(uv_loop_t *loop, uv_signal_t signals[2], uv_signal_cb on_signal,
+enum { AQ_END_SIGNALS = 3 };
+
+typedef struct aq_end_signals {
+    uv_signal_t handles[AQ_END_SIGNALS]; /* that of SIGHUP is the last */
+    uv_signal_cb on_signal;
+} aq_end_signals;
+
+/* Has `on_signal` called at SIGTERM, SIGINT and, unless it is ignored by then, SIGHUP, by handles
+ * with this data. They are the caller's to close, after a failure too. SIGHUP is heard once, and
+ * ignored from then on: when a terminal closes, its shell and the system both send it, while a
+ * second signal means haste. */
+int aq_loop_watch_signals(uv_loop_t *loop, aq_end_signals *signals, uv_signal_cb on_signal,
                           void *data, aq_error *error) AQ_MUST_USE;
 
 /* Closes all handles that are left, waits until they are, and closes the loop. False: something

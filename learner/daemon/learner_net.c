@@ -35,7 +35,7 @@ typedef struct learner {
     uv_loop_t loop;
     uv_timer_t tick_timer;
     uv_timer_t second_timer;
-    uv_signal_t signals[2];
+    aq_end_signals signals;
     aq_notify *notify; /* the service manager; NULL: none */
     aq_daemon_peers peers;
     int64_t ticked_ns;
@@ -189,7 +189,7 @@ static int start_timers(learner *self, aq_error *error)
     self->second_timer.data = self;
     uv_timer_start(&self->tick_timer, on_tick, TICK_MS, TICK_MS);
     uv_timer_start(&self->second_timer, on_second, 1000, 1000);
-    return aq_loop_watch_signals(&self->loop, self->signals, on_signal, self, error);
+    return aq_loop_watch_signals(&self->loop, &self->signals, on_signal, self, error);
 }
 
 /* ---- a life --------------------------------------------------------------------------------- */

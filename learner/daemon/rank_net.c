@@ -38,7 +38,7 @@ typedef struct rank {
     aq_error trouble; /* why it ended */
     uv_loop_t loop;
     uv_timer_t tick_timer, energy_timer;
-    uv_signal_t signals[2];
+    aq_end_signals signals;
 } rank;
 
 /* ---- while it trains ------------------------------------------------------------------------ */
@@ -214,7 +214,7 @@ static int start_timers(rank *self, aq_error *error)
     self->tick_timer.data = self->energy_timer.data = self;
     uv_timer_start(&self->tick_timer, on_tick, TICK_MS, TICK_MS);
     uv_timer_start(&self->energy_timer, on_energy, 0, ENERGY_MS);
-    return aq_loop_watch_signals(&self->loop, self->signals, on_signal, self, error);
+    return aq_loop_watch_signals(&self->loop, &self->signals, on_signal, self, error);
 }
 
 static int start(rank *self, aq_error *error)

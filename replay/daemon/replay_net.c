@@ -62,7 +62,7 @@ typedef struct replay_daemon {
     uv_loop_t loop;
     uv_timer_t tick;
     uv_timer_t linger;
-    uv_signal_t signals[2];
+    aq_end_signals signals;
     aq_replay_service *service;
     aq_rpc_dispatcher *dispatcher;
     aq_rpc_server *server;
@@ -378,7 +378,7 @@ static int start_loop(replay_daemon *daemon, aq_error *error)
     daemon->tick.data = daemon;
     daemon->linger.data = daemon;
     (void)uv_timer_start(&daemon->tick, on_tick, 0, 0);
-    return aq_loop_watch_signals(&daemon->loop, daemon->signals, on_signal, daemon, error);
+    return aq_loop_watch_signals(&daemon->loop, &daemon->signals, on_signal, daemon, error);
 }
 
 static void say_where(const replay_daemon *daemon)

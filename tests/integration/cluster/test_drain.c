@@ -26,6 +26,22 @@ CLUSTER_TEST(an_actor_that_ends_under_load_leaves_each_step_in_the_shard_once, b
     cluster_check_counted(cluster, first.env_steps + second.env_steps);
 }
 
+/* As a terminal that is closed says it. */
+CLUSTER_TEST(a_hangup_ends_all_daemons_in_good_order, ipc)
+{
+    static const enum cluster_seat seats[] = {SEAT_ACTOR, SEAT_REPLAY, SEAT_LEARNER};
+    static const char *const last_words[] = {"event=drained complete=true",
+                                             "event=stopping signal=1", "event=checkpoint_written"};
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster->may_end = true;
+    EACH_ROW(i, seats) {
+        const daemon_process *process = &cluster->processes[seats[i]];
+        daemon_process_signal(process, SIGHUP);
+        assert_int_equal(cluster_wait_end(cluster, seats[i]), 0);
+        assert_true(daemon_process_said(process, last_words[i]));
+    }
+}
+
 CLUSTER_TEST(an_actor_can_end_while_the_learner_is_away, ipc)
 {
     cluster_set(cluster, "learner.n_step=1");
