@@ -258,10 +258,9 @@ int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec, aq
 
 /* ---- dying ---------------------------------------------------------------------------------- */
 
-static void give_up(child *dead, const char *how, bool has_refused)
+static aq_child_end end_of(const child *dead, const char *how, bool has_refused)
 {
-    const aq_supervisor_owner *owner = &dead->supervisor->owner;
-    const aq_child_end end = {
+    return (aq_child_end){
         .name = dead->name,
         .log_path = dead->log_path,
         .how = how,
@@ -269,6 +268,12 @@ static void give_up(child *dead, const char *how, bool has_refused)
         .has_refused = has_refused,
         .is_first = dead->starts == 1,
     };
+}
+
+static void give_up(child *dead, const char *how, bool has_refused)
+{
+    const aq_supervisor_owner *owner = &dead->supervisor->owner;
+    const aq_child_end end = end_of(dead, how, has_refused);
     dead->state = CHILD_GONE;
     owner->gave_up(owner->user, &end);
 }
@@ -330,8 +335,9 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     }
     if (asked) {
         dead->state = CHILD_GONE;
-        if (dead->was_killed && owner->killed != NULL) {
-            owner->killed(owner->user, dead->name);
+        if ((dead->was_killed || refused) && owner->cut_short != NULL) {
+            const aq_child_end end = end_of(dead, how, refused);
+            owner->cut_short(owner->user, &end);
         }
     } else if (finished) {
         dead->state = CHILD_GONE;

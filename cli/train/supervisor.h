@@ -53,9 +53,9 @@ typedef struct aq_supervisor_owner {
     void (*finished)(void *user, const char *name);
     /* It refused its first start, or died at once too often: the run can't go on. */
     void (*gave_up)(void *user, const aq_child_end *end);
-    /* It was to end in order, and was killed: after its time for that, or at once. NULL: it is not
-     * told. */
-    void (*killed)(void *user, const char *name);
+    /* It was to end in order, and was killed, after its time for that or at once; or it could not
+     * (`has_refused`). NULL: it is not told. */
+    void (*cut_short)(void *user, const aq_child_end *end);
 } aq_supervisor_owner;
 
 int aq_supervisor_create(uv_loop_t *loop, const aq_supervisor_owner *owner,

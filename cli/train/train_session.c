@@ -367,15 +367,18 @@ static void on_gave_up(void *user, const aq_child_end *end)
     begin_stopping(session);
 }
 
-/* What a learner that was killed had learned since its newest checkpoint is lost. */
-static void on_killed(void *user, const char *name)
+/* What such a learner had learned since its newest checkpoint is lost; one that fails says so. */
+static void on_cut_short(void *user, const aq_child_end *end)
 {
     const train_session *session = user;
+    char words[AQ_ERROR_TEXT_MAX];
     uint64_t step;
-    if (strcmp(name, learner_plan.role) != 0) {
+    if (strcmp(end->name, learner_plan.role) != 0) {
         return;
     }
-    if (aq_checkpoint_newest_step(session->options->run_dir, &step)) {
+    if (end->has_refused && aq_refusal_read(end->log_path, end->log_start, words, sizeof(words))) {
+        aq_print_line(stderr, "%s: %s", end->name, words);
+    } else if (aq_checkpoint_newest_step(session->options->run_dir, &step)) {
         (void)fprintf(stderr,
                       "the learner was killed before it had ended; its newest checkpoint is of "
                       "step %" PRIu64 "\n",
@@ -397,7 +400,7 @@ static int create(train_session *session, aq_error *error)
         .restarting = on_restarting,
         .finished = on_finished,
         .gave_up = on_gave_up,
-        .killed = on_killed,
+        .cut_short = on_cut_short,
     };
     if (aq_supervisor_create(&session->loop.uv, &owner, &session->supervisor) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");

@@ -30,7 +30,8 @@ struct aq_checkpointer {
     pthread_mutex_t lock; /* of facts */
     run_facts facts;
     int64_t due_ns;
-    uint64_t step;          /* of the newest on disk */
+    uint64_t step; /* of the newest on disk */
+    aq_log_limit failed_limit;
     atomic_bool is_running; /* the stage's thread ends it, whatever becomes of its report */
 };
 
@@ -155,13 +156,19 @@ void aq_checkpointer_begin(aq_checkpointer *checkpointer)
 
 void aq_checkpointer_settle(aq_checkpointer *checkpointer, const aq_checkpoint_outcome *outcome)
 {
-    if (outcome->path[0] == '\0') {
-        aq_log(AQ_LOG_ERROR, "checkpoint_failed",
-               "the older checkpoints are untouched; tried again", "step=%" PRIu64 " error=%s",
-               outcome->step, AQ_LOG_QUOTED(outcome->error.text));
+    checkpointer->step = outcome->wrote_checkpoint ? outcome->step : checkpointer->step;
+    if (outcome->path[0] == '\0' && !outcome->is_last) {
+        aq_log_limited(&checkpointer->failed_limit, aq_clock_monotonic_ns(), AQ_LOG_ERROR,
+                       "checkpoint_failed", "the older checkpoints are untouched; tried again",
+                       "step=%" PRIu64 " error=%s", outcome->step,
+                       AQ_LOG_QUOTED(outcome->error.text));
         return;
     }
-    checkpointer->step = outcome->step;
+    if (outcome->path[0] == '\0') {
+        aq_log(AQ_LOG_ERROR, "checkpoint_failed", "the older checkpoints are untouched",
+               "step=%" PRIu64 " error=%s", outcome->step, AQ_LOG_QUOTED(outcome->error.text));
+        return;
+    }
     aq_log(AQ_LOG_INFO, "checkpoint_written", "", "step=%" PRIu64 " path=%s", outcome->step,
            AQ_LOG_QUOTED(outcome->path));
 }
@@ -194,6 +201,7 @@ static void write_files(aq_checkpointer *checkpointer, const run_facts *facts,
     if (rc != 0) {
         return;
     }
+    outcome->wrote_checkpoint = true;
     if (facts->best.is_unwritten) {
         const aq_publication best = {.snapshot = facts->best.snapshot, .twin = facts->best.twin};
         rc = aq_run_folder_write_policy(&checkpointer->parts->folder, &best, &outcome->error);

@@ -21,9 +21,11 @@ typedef struct aq_checkpointer aq_checkpointer;
 typedef struct aq_checkpoint_outcome {
     uint64_t step;
     char path[AQ_PATH_MAX]; /* "" when it failed */
+    bool wrote_checkpoint;  /* also where only the policy beside it failed */
     bool wrote_policy;
     uint64_t policy_version; /* of what was written */
     aq_error error;          /* why it failed */
+    bool is_last;            /* it is not tried again */
 } aq_checkpoint_outcome;
 
 /* Of these parts, which are lent, once there is `service`. `step` is that of the newest checkpoint

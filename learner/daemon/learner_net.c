@@ -3,6 +3,9 @@
  *
  *   STARTING -> serving and training -> ENDED (solved, budget, stopped) -> exit when all have left
  *                                   \-> signal: checkpoint, exit; the run can be resumed
+ *
+ * A last checkpoint that cannot be written is tried again for a while, before anybody is told that
+ * the run has ended; without it the learner fails, so that whoever starts it again goes on.
  */
 #include "learner/daemon/learner_net.h"
 
@@ -30,17 +33,25 @@ enum { TICK_MS = 5 };
 #define FAREWELL_NS_MIN AQ_NS_PER_S
 #define FAREWELL_BEATS  3
 
+/* How long room is waited for, for the last checkpoint, and how often it is tried. `actorq train`
+ * kills a learner a minute after it has asked it to end: until then all has to be said. */
+#define LAST_CHECKPOINT_NS (50 * AQ_NS_PER_S)
+enum { LAST_CHECKPOINT_PAUSE_MS = 1000 };
+
 typedef struct learner {
     aq_learner_parts parts;
     uv_loop_t loop;
     uv_timer_t tick_timer;
     uv_timer_t second_timer;
+    uv_timer_t pause_timer;
     aq_end_signals signals;
     aq_notify *notify; /* the service manager; NULL: none */
     aq_daemon_peers peers;
     int64_t ticked_ns;
     int64_t farewell_ns; /* when members began to be waited for; 0: not yet */
     bool signalled;
+    bool is_keeping;        /* the last checkpoint is tried again, until then or a second signal */
+    bool is_cut_short;      /* that came */
     bool stuck;             /* the transport; see aq_net_is_stuck */
     aq_error ranks_trouble; /* another rank is lost, or differs */
     bool ended;             /* the run has: solved, out of budget, or stopped by a call */
@@ -127,6 +138,10 @@ static void on_tick(uv_timer_t *timer)
 {
     learner *self = timer->data;
     const int64_t now_ns = aq_clock_monotonic_ns();
+    if (self->is_keeping) {
+        excuse_members(self, now_ns);
+        return;
+    }
     end_if_stuck(self);
     if (!self->ended && !self->signalled) {
         end_with_ranks(self);
@@ -161,7 +176,7 @@ static void on_second(uv_timer_t *timer)
 {
     learner *self = timer->data;
     const int64_t now_ns = aq_clock_monotonic_ns();
-    if (self->ended) {
+    if (self->ended || self->is_keeping) {
         return;
     }
     hear_ranks(self);
@@ -177,14 +192,23 @@ static void on_signal(uv_signal_t *signal_handle, int number)
     learner *self = signal_handle->data;
     aq_notify_stopping(self->notify);
     aq_log(AQ_LOG_INFO, "stopping", "the run can be resumed", "signal=%d", number);
+    self->is_cut_short = self->is_keeping && self->signalled;
     self->signalled = true;
-    uv_stop(&self->loop);
+    if (!self->is_keeping || self->is_cut_short) {
+        uv_stop(&self->loop);
+    }
+}
+
+static void on_pause_over(uv_timer_t *timer)
+{
+    uv_stop(timer->loop);
 }
 
 static int start_timers(learner *self, aq_error *error)
 {
     uv_timer_init(&self->loop, &self->tick_timer);
     uv_timer_init(&self->loop, &self->second_timer);
+    uv_timer_init(&self->loop, &self->pause_timer);
     self->tick_timer.data = self;
     self->second_timer.data = self;
     uv_timer_start(&self->tick_timer, on_tick, TICK_MS, TICK_MS);
@@ -254,25 +278,72 @@ static void say_what_runs(const learner *self)
     say_what_is_shared(self);
 }
 
+/* What there is without the last checkpoint. */
+static int fail_without_last(const learner *self, const char *reason, aq_error *error)
+{
+    const uint64_t kept = aq_checkpointer_step(self->parts.checkpointer);
+    if (kept == 0) {
+        return aq_fail(error, AQ_E_IO,
+                       "the last checkpoint could not be written, and as there is no other, all "
+                       "that was learned is lost: %s",
+                       reason);
+    }
+    if (kept == aq_training_step(self->parts.training)) {
+        return aq_fail(error, AQ_E_IO,
+                       "the last checkpoint or the policy beside it could not be written; that of "
+                       "step %" PRIu64 " has all that was learned, and --resume goes on from "
+                       "there: %s",
+                       kept, reason);
+    }
+    return aq_fail(error, AQ_E_IO,
+                   "the last checkpoint could not be written, so what was learned after step "
+                   "%" PRIu64 " is lost, and --resume goes on from there: %s",
+                   kept, reason);
+}
+
+/* Who fills a disk often makes room, too. Meanwhile calls are answered as ever. */
+static int keep_trying(learner *self, const aq_error *first, aq_error *error)
+{
+    aq_error why = *first;
+    const int64_t until_ns = aq_clock_monotonic_ns() + LAST_CHECKPOINT_NS;
+    int rc = AQ_E_IO;
+    bool again = true;
+    self->is_keeping = true;
+    while (rc != 0 && again) {
+        uv_timer_start(&self->pause_timer, on_pause_over, LAST_CHECKPOINT_PAUSE_MS, 0);
+        uv_run(&self->loop, UV_RUN_DEFAULT);
+        if (self->is_cut_short) {
+            break;
+        }
+        again = aq_clock_monotonic_ns() < until_ns;
+        rc = aq_training_checkpoint_last(self->parts.training, again, &why);
+    }
+    uv_timer_stop(&self->pause_timer);
+    self->is_keeping = false;
+    return rc == 0 ? 0 : fail_without_last(self, why.text, error);
+}
+
 /* Ends training and puts the last state on the disk. Both threads are gone before the loop's own
  * knowledge is gathered, so that nothing is under way that could change it. */
-static void finish_training(learner *self)
+static int finish_training(learner *self, aq_error *error)
 {
-    aq_error ignored;
+    aq_error ignored, failure;
     self->parts.events.is_over = true;
     aq_learner_pages_end(self->parts.pages);
     aq_training_stop(self->parts.training);
     (void)uv_run(&self->loop, UV_RUN_NOWAIT); /* what the stage still reported */
     aq_best_policy_settle(&self->parts.best, self->parts.shelf, self->parts.coordinator);
-    aq_training_checkpoint_last(self->parts.training);
+    int rc = aq_training_checkpoint_last(self->parts.training, true, &failure);
     aq_ranks_part(&self->parts.ranks,
                   aq_training_state(self->parts.training, &ignored) == AQ_TRAINER_ENDED);
     (void)uv_run(&self->loop, UV_RUN_NOWAIT); /* what came of it */
+    return rc == 0 ? 0 : keep_trying(self, &failure, error);
 }
 
 static void say_goodbye(learner *self)
 {
     aq_run_report_ended(self->parts.report);
+    aq_learner_service_hold_end(self->parts.service, false);
     self->farewell_ns = aq_clock_monotonic_ns();
     uv_run(&self->loop, UV_RUN_DEFAULT);
 }
@@ -300,8 +371,8 @@ static int live(learner *self, aq_error *error)
     aq_log_set_run_level(self->parts.live.now.config.log.level);
     say_what_runs(self);
     uv_run(&self->loop, UV_RUN_DEFAULT);
-    finish_training(self);
-    if (self->ended) {
+    int rc = finish_training(self, error);
+    if (self->ended && rc == 0) {
         say_goodbye(self);
     }
     write_energy(self);
@@ -311,7 +382,8 @@ static int live(learner *self, aq_error *error)
         *error = self->ranks_trouble;
         return AQ_E_PEER;
     }
-    return self->stuck ? aq_fail(error, AQ_E_IO, "a connection could not be closed") : 0;
+    return self->stuck && rc == 0 ? aq_fail(error, AQ_E_IO, "a connection could not be closed")
+                                  : rc;
 }
 
 static void destroy(learner *self)

@@ -170,6 +170,7 @@ static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq
     };
     parts->events.parts = parts;
     const aq_learner_service_owner owner = aq_learner_events_owner(&parts->events);
+        aq_learner_service_hold_end(parts->service, true); /* until it is on the disk */
     int rc = aq_learner_service_create(&identity, parts->coordinator, parts->shelf, &owner,
                                        &parts->service);
     if (rc == 0) {

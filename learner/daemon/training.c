@@ -40,6 +40,7 @@ struct aq_training {
     _Atomic uint64_t settled; /* offers that the stage took, and of which no more will come */
     aq_publish_log publish_log;
     char checkpoint_trouble[AQ_ERROR_TEXT_MAX]; /* or "" */
+    const aq_named_arrays *last;                /* what the last checkpoint is of; NULL: not yet */
 };
 
 /* What the stage's thread tells the loop. */
@@ -366,20 +367,13 @@ static int create_parts(aq_training *training, const aq_publication_config *publ
         rc = aq_mailbox_create(loop, REPORTS_MAX, on_report, drop_report, training,
                                &training->reports);
     }
-    if (rc == 0) {
-        rc = aq_shard_feed_create(&feed, &training->feed);
-    }
+    rc = rc == 0 ? aq_shard_feed_create(&feed, &training->feed) : rc;
     if (rc == 0) {
         rc = aq_draw_audit_create(plan->config.learner.audit_rows, &plan->settings.schema,
                                   &plan->layout, &training->audit);
     }
-    if (rc == 0) {
-        rc = create_stage(training, publication);
-    }
-    if (rc == 0) {
-        rc = create_trainer(training);
-    }
-    return rc;
+    rc = rc == 0 ? create_stage(training, publication) : rc;
+    return rc == 0 ? create_trainer(training) : rc;
 }
 
 int aq_training_create(aq_learner_parts *parts, uint64_t first_step, aq_training **ret_training,
@@ -428,16 +422,25 @@ void aq_training_stop(aq_training *training)
     }
 }
 
-void aq_training_checkpoint_last(aq_training *training)
+int aq_training_checkpoint_last(aq_training *training, bool again, aq_error *error)
 {
     aq_error ignored;
-    const aq_named_arrays *place = aq_quantizer_stage_checkpoint_place(training->stage);
-    AQ_ASSERT(place != NULL); /* nothing is under way */
-    const bool in_order = aq_training_state(training, &ignored) == AQ_TRAINER_ENDED;
-    if (aq_ranks_keep(&training->parts->ranks, training->parts->agent, in_order, place) == 0) {
-        aq_checkpointer_gather(training->parts->checkpointer);
-        stage_checkpoint(training, place, aq_training_step(training));
+    aq_checkpoint_outcome outcome;
+    aq_learner_parts *parts = training->parts;
+    if (training->last == NULL) { /* what ranks have of it, they bring once */
+        training->last = aq_quantizer_stage_checkpoint_place(training->stage);
+        AQ_ASSERT(training->last != NULL); /* nothing is under way */
+        const bool in_order = aq_training_state(training, &ignored) == AQ_TRAINER_ENDED;
+        if (aq_ranks_keep(&parts->ranks, parts->agent, in_order, training->last) != 0) {
+            return 0;
+        }
     }
+    aq_checkpointer_gather(parts->checkpointer);
+    aq_checkpointer_write(parts->checkpointer, training->last, aq_training_step(training),
+                          &outcome);
+    outcome.is_last = !again;
+    on_checkpointed(training, &outcome);
+    return outcome.path[0] != '\0' ? 0 : aq_fail(error, AQ_E_IO, "%s", outcome.error.text);
 }
 
 void aq_training_close(aq_training *training)

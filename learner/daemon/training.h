@@ -42,9 +42,10 @@ void aq_training_checkpoint(aq_training *training);
 /* No more groups are asked for or trained on, and both threads end. */
 void aq_training_stop(aq_training *training);
 
-/* After it was stopped: the last checkpoint, written here and now. Not where ranks shared the
- * networks and one of them is lost, with what it had of them. */
-void aq_training_checkpoint_last(aq_training *training);
+/* After it was stopped: the last checkpoint, written here and now, until it is (`again`: after a
+ * failure it is tried again). 0, and nothing is written, where ranks shared the networks and one of
+ * them is lost, with what it had of them. */
+int aq_training_checkpoint_last(aq_training *training, bool again, aq_error *error) AQ_MUST_USE;
 
 /* Stopped, and the loop's calls to shards have ended. NULL is fine. */
 void aq_training_destroy(aq_training *training);

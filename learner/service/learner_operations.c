@@ -130,7 +130,7 @@ static void tell_status(const aq_learner_service *service, Actorq__V1__MemberSta
     reply.software = aq_wire_text(AQ_VERSION);
     reply.run_id = service->identity.run_id;
     reply.task = aq_wire_text(service->identity.settings->task);
-    reply.state = (Actorq__V1__RunState)aq_coordinator_state(service->coordinator);
+    reply.state = aq_learner_told_state(service);
     reply.resident_bytes = aq_machine_resident_bytes();
     reply.algorithm = aq_wire_text(service->identity.algorithm);
     reply.precision = aq_wire_text(service->identity.precision);

@@ -20,9 +20,15 @@ static aq_learner_service *of_membership(Actorq__V1__Membership_Service *service
     return ((aq_learner_methods *)(void *)service)->owner;
 }
 
-static Actorq__V1__RunState state_of(const aq_learner_service *service)
+Actorq__V1__RunState aq_learner_told_state(const aq_learner_service *service)
 {
-    return (Actorq__V1__RunState)aq_coordinator_state(service->coordinator);
+    return service->holds_end ? ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING
+                              : (Actorq__V1__RunState)aq_coordinator_state(service->coordinator);
+}
+
+void aq_learner_service_hold_end(aq_learner_service *service, bool holds)
+{
+    service->holds_end = holds;
 }
 
 /* ---- Membership ----------------------------------------------------------------------------- */
@@ -111,7 +117,7 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
     reply.settings = &settings.message;
     reply.settings_generation = service->settings_generation;
     reply.policy_url = aq_wire_text(identity->policy_url);
-    reply.state = state_of(service);
+    reply.state = aq_learner_told_state(service);
     closure(&reply, call);
 }
 
@@ -193,7 +199,7 @@ static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
                              &record)) {
         return;
     }
-    reply.state = state_of(service);
+    reply.state = aq_learner_told_state(service);
     if (record && !has_moved(record, aq_rpc_call_peer(call))) {
         aq_member_stats_put(&service->stats, request);
         hear_energy(service, record, request->energy);
@@ -265,7 +271,7 @@ static void membership_report_evaluation(Actorq__V1__Membership_Service *methods
     }
     Actorq__V1__EvaluationReply reply = ACTORQ__V1__EVALUATION_REPLY__INIT;
     reply.leader = aq_learner_take_evaluation(service, request);
-    reply.state = state_of(service);
+    reply.state = aq_learner_told_state(service);
     closure(&reply, call);
 }
 

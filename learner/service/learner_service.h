@@ -90,6 +90,10 @@ uint64_t aq_learner_service_generation(const aq_learner_service *service);
 /* To be called when a member was lost, so that its statistics go too. */
 void aq_learner_service_forget(aq_learner_service *service, const aq_member_record *record);
 
+/* An end that is not on the disk yet may have to be reached again: as long as it is held, others
+ * are told that the run goes on, and stay. */
+void aq_learner_service_hold_end(aq_learner_service *service, bool holds);
+
 /* What acting in the broadcast precision costs, over the run so far; and, at the start of a process
  * that takes the run up, what an earlier one had found. */
 const aq_precision_gap *aq_learner_service_gap(const aq_learner_service *service);

@@ -40,6 +40,7 @@ struct aq_learner_service {
     aq_member_stats stats;
     aq_precision_gap gap;
     uint64_t settings_generation; /* from 1; grows with each change */
+    bool holds_end;
     struct {
         Actorq__V1__CheckpointReply_Closure closure;
         void *call;
@@ -57,6 +58,9 @@ bool aq_learner_may_be(void *call, enum aq_role role);
 bool aq_learner_identify(const aq_learner_service *service, void *call, uint64_t run_id,
                          uint64_t member, uint64_t incarnation,
                          const aq_member_record **ret_record);
+
+/* How the run stands, for others. */
+Actorq__V1__RunState aq_learner_told_state(const aq_learner_service *service);
 
 /* NULL, or what can't be true of an evaluation. */
 const char *aq_learner_evaluation_problem(const Actorq__V1__EvaluationReport *report);

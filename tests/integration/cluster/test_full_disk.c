@@ -22,7 +22,7 @@
 enum { ENV_STEPS = 3000, LEARNER_STEPS = 300, PATH_BYTES = 256, FILE_BYTES_MAX = 64 << 20 };
 
 /* Larger than a log or the metrics become in a test, smaller than a checkpoint of that network. */
-enum { FILE_LIMIT_BYTES = 64 << 10 };
+enum { FILE_LIMIT_BYTES = 64 << 10, WAIT_MS = 2500 };
 static const char large_network[] = "learner.hidden=128,128";
 
 static bool may_mount;
@@ -111,6 +111,12 @@ static void wait_growth(test_cluster *cluster)
     const Actorq__V1__LearnerStatus *now = cluster_look_surely(cluster, SEAT_LEARNER)->learner;
     growth wanted = {now->env_steps + ENV_STEPS, now->learner_steps + LEARNER_STEPS};
     cluster_wait(cluster, "steps on a full disk", has_grown, &wanted);
+}
+
+static bool has_stepped(test_cluster *cluster, void *user)
+{
+    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
+    return status != NULL && status->learner->env_steps >= *(const uint64_t *)user;
 }
 
 typedef void (*disk_fn)(test_cluster *cluster);
@@ -226,6 +232,65 @@ CLUSTER_TEST(training_survives_a_limit_on_its_files, ipc)
 {
     cluster_set(cluster, large_network);
     ride_out(cluster, limit_tightly, lift_limit);
+}
+
+/* Asked to end without room for its last checkpoint. */
+static void end_without_room(test_cluster *cluster)
+{
+    cluster_set(cluster, large_network);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait_checkpoint(cluster);
+    limit_tightly(cluster);
+    cluster->may_end = true;
+    daemon_process_signal(&cluster->processes[SEAT_LEARNER], SIGTERM);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=checkpoint_failed");
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=stopping");
+    cluster_pause(cluster, WAIT_MS);
+    assert_true(daemon_process_runs(&cluster->processes[SEAT_LEARNER]));
+}
+
+CLUSTER_TEST(a_last_checkpoint_waits_for_room, ipc)
+{
+    end_without_room(cluster);
+    lift_limit(cluster);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
+    check_no_temporary_files(cluster);
+}
+
+/* And whoever starts what has failed brings the run back. */
+CLUSTER_TEST(a_learner_without_its_last_checkpoint_fails_and_says_what_is_lost, ipc)
+{
+    end_without_room(cluster);
+    daemon_process_signal(&cluster->processes[SEAT_LEARNER], SIGTERM);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 1);
+    assert_true(
+        daemon_process_said(&cluster->processes[SEAT_LEARNER], "so what was learned after step"));
+    cluster_start(cluster, SEAT_LEARNER);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+}
+
+/* Members hear of the end once it is on the disk. */
+CLUSTER_TEST(a_run_has_not_ended_for_others_before_its_last_checkpoint, ipc)
+{
+    cluster_set(cluster, large_network);
+    cluster_set(cluster, "limits.env_steps=20000");
+    cluster->may_end = true;
+    cluster_start(cluster, SEAT_LEARNER);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=ready");
+    limit_tightly(cluster);
+    cluster_start(cluster, SEAT_REPLAY);
+    cluster_start(cluster, SEAT_ACTOR);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=checkpoint_failed");
+    uint64_t limit = 20000;
+    cluster_wait(cluster, "the limit", has_stepped, &limit);
+    cluster_pause(cluster, WAIT_MS);
+    assert_true(daemon_process_runs(&cluster->processes[SEAT_ACTOR]));
+    assert_int_equal(cluster_look_surely(cluster, SEAT_LEARNER)->state,
+                     ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING);
+    lift_limit(cluster);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
 }
 
 static int begin_group(void **state)

@@ -7,6 +7,7 @@ what never began goes.
 import glob
 import os
 import re
+import resource
 import signal
 import sys
 import time
@@ -96,6 +97,10 @@ class TestTrainStops(EndlessRun):
         self.wait("the end of the others", lambda: list(children(self.train.pid)) == ["learner"])
         return learner
 
+    def learner_log(self):
+        with open(self.run_dir + "/logs/learner.log", encoding="utf-8") as log:
+            return log.read()
+
     def test_a_learner_has_time_for_its_last_checkpoint(self):
         self.start("--set", "learner.checkpoint_period_s=3600")
         self.wait("steps", lambda: (self.metric("learner_steps") or 0) > 100)
@@ -105,6 +110,19 @@ class TestTrainStops(EndlessRun):
         self.assertEqual(self.train.wait(PATIENCE_S), 0)
         self.assertTrue(self.checkpoints())
         self.assertNotIn("killed", self.said())
+
+    def test_what_a_learner_could_not_keep_is_said(self):
+        self.start("--set", "learner.hidden=128,128")
+        self.begins()
+        learner = children(self.train.pid)["learner"]
+        # Larger than its log, smaller than a checkpoint.
+        resource.prlimit(learner, resource.RLIMIT_FSIZE, (64 << 10, resource.RLIM_INFINITY))
+        self.train.send_signal(signal.SIGINT)
+        self.wait("the end of the others", lambda: list(children(self.train.pid)) == ["learner"])
+        self.wait("a failure", lambda: "event=checkpoint_failed" in self.learner_log())
+        os.kill(learner, signal.SIGTERM)  # it would go on trying for most of a minute
+        self.assertEqual(self.train.wait(PATIENCE_S), 0)
+        self.assertRegex(self.said(), r"learner: .* what was learned after step \d+ is lost")
 
     def test_whoever_asks_twice_is_not_kept_waiting(self):
         self.start()

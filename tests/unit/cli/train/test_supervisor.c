@@ -41,7 +41,7 @@ typedef struct supervisor_desk {
     unsigned gave_up_count;
     death finished;
     unsigned finished_count;
-    unsigned killed_count;
+    unsigned killed_count, failed_count; /* of those that were asked to end */
 } supervisor_desk;
 
 static void note(supervisor_desk *desk, const char *name, const char *how, int delay_ms, death *out)
@@ -76,10 +76,10 @@ static void on_gave_up(void *user, const aq_child_end *end)
     desk->gave_up_count++;
 }
 
-static void on_killed(void *user, const char *name)
+static void on_cut_short(void *user, const aq_child_end *end)
 {
-    (void)name;
-    ((supervisor_desk *)user)->killed_count++;
+    supervisor_desk *desk = user;
+    *(end->has_refused ? &desk->failed_count : &desk->killed_count) += 1;
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -100,7 +100,7 @@ static supervisor_desk *open_supervisor_desk(void)
                                  .restarting = on_restarting,
                                  .finished = on_finished,
                                  .gave_up = on_gave_up,
-                                 .killed = on_killed};
+                                 .cut_short = on_cut_short};
     assert_non_null(desk);
     assert_int_equal(cli_fixture_setup(&desk->folder), 0);
     assert_int_equal(uv_loop_init(&desk->loop), 0);
@@ -408,13 +408,14 @@ TEST_OF_SUPERVISOR_DESK(a_program_that_has_gone_is_given_up)
 
 TEST_OF_SUPERVISOR_DESK(a_stopped_child_gets_sigterm_and_is_not_started_again)
 {
-    start(desk, "ant", "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.01; done");
+    start(desk, "ant", "trap 'echo bye; exit 1' TERM; echo ready; while :; do sleep 0.01; done");
     run_until_logged(desk, "ant", "ready");
     aq_supervisor_stop(desk->supervisor, "", 60000);
     run_until_gone(desk);
     run_for(desk, 150);
     assert_string_equal(log_of(desk, "ant"), "ready\nbye\n");
     assert_int_equal(desk->killed_count, 0);
+    assert_int_equal(desk->failed_count, 1); /* which is told, so that its words are read */
     assert_int_equal(desk->restart_count + desk->gave_up_count + desk->finished_count, 0);
 }
 

@@ -252,6 +252,20 @@ TEST_IN(service_desk, desk, stop_ends_the_run_and_says_who_wanted_it)
     assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_STOPPED);
 }
 
+TEST_IN(service_desk, desk, an_end_that_is_held_is_told_to_nobody)
+{
+    static char lunch[] = "lunch";
+    const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    const uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
+    stop(desk, lunch);
+    aq_learner_service_hold_end(desk->service, true);
+    assert_int_equal(desk_beat(desk, member, 50)->state, ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING);
+    const Actorq__V1__StatusReply *status = desk_ask(desk, &request.base);
+    assert_int_equal(status->state, ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING);
+    aq_learner_service_hold_end(desk->service, false);
+    assert_int_equal(desk_beat(desk, member, 50)->state, ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED);
+}
+
 /* ---- Checkpoint ---------------------------------------------------------------------------- */
 
 static void ask_checkpoint(service_desk *desk, desk_answer *answer)
