@@ -141,6 +141,10 @@ static void note_members(const aq_run_facts *facts, aq_verdict *verdict)
         add(verdict, AQ_VERDICT_ATTENTION, "%" PRIu32 " %s silent; see the members below.",
             facts->silent, facts->silent == 1 ? "member is" : "members are");
     }
+    if (facts->is_stuck) {
+        add(verdict, AQ_VERDICT_BAD,
+            "The learner cannot write to its disk: what it learns is not kept.");
+    }
     if (facts->stuck > 0) {
         add(verdict, AQ_VERDICT_BAD,
             "%" PRIu32 " replay %s cannot write to its disk and acknowledges nothing.",

@@ -33,6 +33,7 @@ typedef struct aq_run_facts {
     uint32_t actors, evaluators, shards, shards_wanted;
     uint32_t silent; /* members that missed their last heartbeats */
     uint32_t stuck;  /* shards that cannot write */
+    bool is_stuck;   /* nor can the learner */
     double learner_waits, actors_wait;
     enum aq_verdict_wait waits_for;
     double return_now, return_best, threshold;

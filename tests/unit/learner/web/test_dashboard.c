@@ -263,6 +263,15 @@ static void take_facts(void *user, const Actorq__V1__StatusReply *status)
     assert_int_equal(facts.learner_steps, 1234);
     assert_near(facts.learner_waits, 0.5, 1e-12);
     assert_near(facts.actors_wait, 0.25, 1e-12);
+    assert_false(facts.is_stuck);
+
+    static char full[] = "no space";
+    Actorq__V1__StatusReply stuck = *status;
+    Actorq__V1__LearnerStatus learner = *status->learner;
+    stuck.learner = &learner;
+    learner.trouble = full;
+    aq_dashboard_facts(&stuck, &stand->plan, stand->history, &facts);
+    assert_true(facts.is_stuck);
 }
 
 TEST_IN(dashboard_stand, stand, facts_are_of_the_members_and_of_the_last_minute)
