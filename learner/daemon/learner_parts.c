@@ -32,12 +32,7 @@ static int make_plan(aq_learner_parts *parts, const aq_run_config *given, aq_err
 static int open_metrics(aq_learner_parts *parts, aq_error *error)
 {
     const aq_run_config *config = &parts->live.now.config;
-    const aq_metric_list *metrics = aq_agent_metrics(parts->agent);
     aq_metrics_mirror *mirror;
-    if (parts->options->daemon.http != NULL &&
-        aq_pages_history(&parts->folder, metrics, &parts->history) != 0) {
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
-    }
     int rc = aq_metrics_open(parts->folder.path, &parts->metrics, error);
     if (rc != 0) {
         return rc;
@@ -48,7 +43,7 @@ static int open_metrics(aq_learner_parts *parts, aq_error *error)
         .tensorboard = config->log.tensorboard,
         .csv = config->log.csv,
         .step = (enum aq_log_step)config->log.step,
-        .metrics = metrics,
+        .metrics = aq_agent_metrics(parts->agent),
         .goes_on = parts->folder.resumed,
         .history = parts->history,
     };
@@ -79,7 +74,8 @@ static int open_run(aq_learner_parts *parts, aq_error *error)
     return rc;
 }
 
-/* What the run tells of itself; a folder that was refused is not written to. */
+/* What the run tells of itself. A folder that was refused is not written to, nor does a learner
+ * write that was: with another address it is to begin there. */
 static int open_records(aq_learner_parts *parts, aq_error *error)
 {
     int rc = open_metrics(parts, error);
@@ -170,11 +166,11 @@ static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq
     };
     parts->events.parts = parts;
     const aq_learner_service_owner owner = aq_learner_events_owner(&parts->events);
-        aq_learner_service_hold_end(parts->service, true); /* until it is on the disk */
     int rc = aq_learner_service_create(&identity, parts->coordinator, parts->shelf, &owner,
                                        &parts->service);
     if (rc == 0) {
         aq_learner_service_restore_gap(parts->service, &resumed->gap);
+        aq_learner_service_hold_end(parts->service, true); /* until it is on the disk */
         rc = aq_learner_service_offer(parts->service, parts->ports.dispatcher);
     }
     return rc == 0 ? 0 : aq_fail(error, rc, "out of memory");
@@ -184,6 +180,9 @@ static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq
 static int create_runners(aq_learner_parts *parts, uint64_t step, aq_error *error)
 {
     int rc = aq_checkpointer_create(parts, step, &parts->checkpointer);
+    if (rc == 0 && parts->options->daemon.http != NULL) {
+        rc = aq_pages_history(&parts->folder, aq_agent_metrics(parts->agent), &parts->history);
+    }
     if (rc != 0) {
         return aq_fail(error, rc, "out of memory");
     }
@@ -216,9 +215,6 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
         rc = resume(parts, &resumed, error);
     }
     if (rc == 0) {
-        rc = open_records(parts, error);
-    }
-    if (rc == 0) {
         rc = aq_learner_ports_open(parts->loop, parts->options->listen_url, &parts->live.now,
                                    aq_learner_network(parts), &parts->security, &parts->ports,
                                    error);
@@ -229,8 +225,14 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
     if (rc == 0) {
         rc = create_runners(parts, resumed.step, error);
     }
+    if (rc == 0) {
+        rc = open_records(parts, error);
+    }
     if (rc == 0) { /* once nothing of this one can go wrong any more */
         rc = begin_ranks(parts, &resumed, error);
+    }
+    if (rc == 0) {
+        rc = aq_run_folder_begin(&parts->folder, &parts->live.now.config, error);
     }
     aq_checkpoint_fini(&resumed.read);
     return rc;

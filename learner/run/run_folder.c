@@ -166,16 +166,25 @@ int aq_run_folder_open(const char *path, const aq_run_config *config, bool resum
     rc = folder.resumed ? read_identity(&folder, identity, config, error)
                         : check_is_free(&folder, error);
     if (rc == 0 && !folder.resumed) {
-        rc = aq_run_folder_write_config(&folder, config, error);
-    }
-    if (rc == 0 && !folder.resumed) {
         folder.run_id = run_id != 0 ? run_id : aq_rng_system_seed() | 1;
-        rc = write_identity(&folder, identity, config, error);
     }
     if (rc == 0) {
         *ret_folder = folder;
     }
     return rc;
+}
+
+int aq_run_folder_begin(const aq_run_folder *folder, const aq_run_config *config, aq_error *error)
+{
+    char identity[AQ_PATH_MAX];
+    if (folder->resumed) {
+        return 0;
+    }
+    int rc = path_of(folder, "run.json", identity, error);
+    if (rc == 0) {
+        rc = aq_run_folder_write_config(folder, config, error);
+    }
+    return rc == 0 ? write_identity(folder, identity, config, error) : rc;
 }
 
 int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,

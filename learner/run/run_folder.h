@@ -30,15 +30,20 @@ typedef struct aq_run_folder {
     bool resumed;    /* it held a run already */
 } aq_run_folder;
 
-/* Makes the folder a run's, or takes up the run that is in it, and keeps the configuration there.
- * run.json makes a folder a run's and is written last, so that what failed halfway can be begun
- * again. A folder that holds a run needs `resume` (AQ_E_EXISTS names it), and its task must be the
- * configuration's (AQ_E_INVALID). A new run is called `run_id`, or by a name that is drawn if that
- * is 0. AQ_E_CORRUPT names a run.json that is not one of ours. */
+/* Looks at the folder of a run to be, or takes up the run that is in it. A folder that holds a run
+ * needs `resume` (AQ_E_EXISTS names it), and its task must be the configuration's (AQ_E_INVALID).
+ * A new run is called `run_id`, or by a name that is drawn if that is 0. AQ_E_CORRUPT names a
+ * run.json that is not one of ours. */
 int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume, uint64_t run_id,
                        aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
 
-/* config.yaml. A new run's is written by opening the folder; a resumed run's is for the caller to
+/* Makes it a new run's, with config.yaml and run.json. It is the latter that does, and it is
+ * written last: what was refused or failed before can be begun again. Of a resumed run nothing is
+ * written. */
+int aq_run_folder_begin(const aq_run_folder *folder, const aq_run_config *config,
+                        aq_error *error) AQ_MUST_USE;
+
+/* config.yaml. A new run's is written when it begins; a resumed run's is for the caller to
  * replace once it is sure that the run can go on under it. */
 int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
                                aq_error *error) AQ_MUST_USE;

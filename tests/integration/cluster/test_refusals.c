@@ -22,6 +22,29 @@ CLUSTER_TEST(a_second_learner_at_an_address_in_use_is_refused, both)
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
 }
 
+/* The mended command is refused no more: what was refused has left no run. */
+CLUSTER_TEST(a_learner_that_was_refused_begins_in_the_same_folder, ipc)
+{
+    static const char *const mistakes[] = {"nowhere", "127.0.0.1:99999"};
+    char path[256];
+    EACH_ROW(i, mistakes) {
+        cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen",
+                          cluster->learner_url, "--run", cluster->run_dir, "--http", mistakes[i],
+                          NULL);
+        cluster_check_failed(cluster, mistakes[i], "actorq-learner:");
+    }
+    cluster_start(cluster, SEAT_LEARNER);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=ready");
+    cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", cluster->learner_url,
+                      "--run", cluster->data_dir, NULL);
+    cluster_check_failed(cluster, "in use", cluster->learner_url);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const names[] = {"run.json", "config.yaml", "metrics.csv"};
+        (void)snprintf(path, sizeof(path), "%s/%s", cluster->data_dir, names[i]);
+        assert_false(aq_path_exists(path));
+    }
+}
+
 CLUSTER_TEST(a_second_shard_at_an_address_in_use_is_refused, both)
 {
     cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);

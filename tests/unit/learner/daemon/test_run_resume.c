@@ -32,6 +32,7 @@ static void resume_desk_setup(resume_desk *desk)
     learner_kit_init(&desk->kit, 1);
     must(aq_run_plan_make(&config, &desk->plan, NULL));
     must(aq_run_folder_open(desk->dir.path, &config, false, 0, &desk->folder, NULL));
+    must(aq_run_folder_begin(&desk->folder, &config, NULL));
     must(aq_checkpoint_store_open(desk->dir.path, 3, &desk->store, NULL));
     const aq_coordinator_config limits = aq_configure_limits(&desk->plan);
     must(aq_coordinator_create(&limits, 0, &desk->coordinator));

@@ -116,6 +116,7 @@ static aq_run_folder folder_with(const char *path, const aq_run_config *config)
 {
     aq_run_folder folder;
     assert_succeeds(aq_run_folder_open(path, config, false, 0, &folder, &refusal));
+    assert_succeeds(aq_run_folder_begin(&folder, config, &refusal));
     return folder;
 }
 

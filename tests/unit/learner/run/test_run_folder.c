@@ -27,10 +27,17 @@ static int open_folder(run_dir *dir, bool resume, aq_run_folder *ret_folder, aq_
     return aq_run_folder_open(dir->path, &config, resume, 0, ret_folder, error);
 }
 
+static int begin_in(const aq_run_folder *folder, aq_error *error)
+{
+    const aq_run_config config = config_of(5);
+    return aq_run_folder_begin(folder, &config, error);
+}
+
 static aq_run_folder begin(run_dir *dir)
 {
     aq_run_folder folder = {.run_id = 0};
     assert_int_equal(open_folder(dir, false, &folder, NULL), 0);
+    assert_int_equal(begin_in(&folder, NULL), 0);
     return folder;
 }
 
@@ -79,7 +86,18 @@ TEST_IN(run_dir, dir, a_folder_and_its_parents_are_made)
     char path[FIXTURE_PATH_MAX];
     snprintf(path, sizeof(path), "%s", run_dir_path(dir, "a"));
     assert_int_equal(aq_run_folder_open(path, &config, false, 0, &folder, NULL), 0);
+    assert_int_equal(begin_in(&folder, NULL), 0);
     assert_true(aq_path_exists(run_dir_path(dir, "a/run.json")));
+}
+
+/* So that what was refused on its way can be begun again. */
+TEST_IN(run_dir, dir, a_folder_that_was_only_opened_is_no_run_s_yet)
+{
+    aq_run_folder folder;
+    assert_int_equal(open_folder(dir, false, &folder, NULL), 0);
+    assert_false(aq_path_exists(run_dir_path(dir, "run.json")));
+    assert_false(aq_path_exists(run_dir_path(dir, "config.yaml")));
+    begin(dir); /* without resume */
 }
 
 TEST_IN(run_dir, dir, two_runs_have_two_ids)
@@ -212,7 +230,8 @@ TEST_IN(run_dir, dir, a_run_that_could_not_begin_leaves_the_folder_free)
 {
     aq_run_folder folder;
     assert_int_equal(mkdir(run_dir_path(dir, "config.yaml"), 0777), 0); /* in its way */
-    assert_true(open_folder(dir, false, &folder, &refusal) != 0);
+    assert_int_equal(open_folder(dir, false, &folder, NULL), 0);
+    assert_true(begin_in(&folder, &refusal) != 0);
     assert_says(refusal.text, "config.yaml");
     assert_false(aq_path_exists(run_dir_path(dir, "run.json")));
     assert_int_equal(rmdir(run_dir_path(dir, "config.yaml")), 0);
@@ -248,6 +267,9 @@ TEST_IN(run_dir, dir, opening_survives_every_failed_allocation)
     EACH_ALLOCATION_FAILS(rc) {
         assert_int_equal(folder.run_id, 4711); /* untouched */
         rc = open_folder(dir, false, &folder, NULL);
+    }
+    EACH_ALLOCATION_FAILS(rc) {
+        rc = begin_in(&folder, NULL);
     }
     assert_int_equal(open_folder(dir, false, &folder, NULL), AQ_E_EXISTS);
 }
