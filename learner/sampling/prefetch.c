@@ -35,7 +35,6 @@ typedef struct request {
     group *group;
     uint64_t life; /* of the shard that was asked */
     int64_t asked_ns;
-    int64_t waited_ns; /* for answers, at that time */
     bool busy;
 } request;
 
@@ -54,7 +53,8 @@ struct aq_prefetch {
     bool weighs;                              /* draws are uneven, and that is corrected */
     uint64_t newest_version, coming_versions; /* when paced */
     aq_prefetch_counts counts;
-    int64_t now_ns; /* of the latest tick; 0: none yet */
+    int64_t awaited_ns; /* waited for an answer, which is to say whose doing it was */
+    int64_t now_ns;     /* of the latest tick; 0: none yet */
 };
 
 static int create_groups(aq_prefetch *prefetch, size_t group_count)
@@ -177,9 +177,20 @@ void aq_prefetch_tell_mass(aq_prefetch *prefetch, uint64_t incarnation, double m
     }
 }
 
+/* An answer ends what was waited for it. Had the limiter not held the request, it would have come
+ * so much sooner. */
+static void settle_wait(aq_prefetch *prefetch, int64_t held_ns)
+{
+    const int64_t limiter_ns = held_ns < prefetch->awaited_ns ? held_ns : prefetch->awaited_ns;
+    prefetch->counts.waited_ns[AQ_WAIT_LIMITER] += limiter_ns;
+    prefetch->counts.waited_ns[AQ_WAIT_ANSWER] += prefetch->awaited_ns - limiter_ns;
+    prefetch->awaited_ns = 0;
+}
+
 static void say_trouble(aq_prefetch *prefetch, aq_board_shard *from, const char *reason)
 {
     prefetch->counts.failures++;
+    settle_wait(prefetch, 0);
     aq_shard_board_failed(&prefetch->board, from, prefetch->now_ns, AQ_SHARD_SAID_TROUBLE);
     prefetch->owner.trouble(prefetch->owner.user, from->name, reason);
 }
@@ -216,9 +227,11 @@ static void weigh(aq_prefetch *prefetch, aq_board_shard *from, double mass, aq_b
     }
 }
 
-static void take_time(aq_prefetch *prefetch, const request *answered, aq_board_shard *from)
+static void take_time(aq_prefetch *prefetch, const request *answered, aq_board_shard *from,
+                      uint32_t held_us)
 {
     int64_t taken_ns = prefetch->now_ns - answered->asked_ns;
+    settle_wait(prefetch, held_us * AQ_NS_PER_US);
     prefetch->counts.answers++;
     prefetch->counts.answers_ns += taken_ns;
     aq_shard_board_sampled(&prefetch->board, from, prefetch->now_ns, taken_ns);
@@ -227,12 +240,7 @@ static void take_time(aq_prefetch *prefetch, const request *answered, aq_board_s
 /* The limiter's "not yet": what was waited since the request is its doing. */
 static void take_not_yet(aq_prefetch *prefetch, const request *answered, aq_board_shard *from)
 {
-    int64_t *waited_ns = prefetch->counts.waited_ns;
-    int64_t held_ns = waited_ns[AQ_WAIT_ANSWER] - answered->waited_ns;
-    if (held_ns > 0) {
-        waited_ns[AQ_WAIT_ANSWER] -= held_ns;
-        waited_ns[AQ_WAIT_LIMITER] += held_ns;
-    }
+    settle_wait(prefetch, prefetch->now_ns - answered->asked_ns);
     prefetch->counts.not_yet++;
     aq_shard_board_failed(&prefetch->board, from, prefetch->now_ns, AQ_SHARD_SAID_NOT_YET);
 }
@@ -262,7 +270,7 @@ static bool take_reply(request *answered, aq_board_shard *from,
     }
     answered->group->life = from->life;
     answered->group->incarnation = reply->shard_incarnation;
-    take_time(prefetch, answered, from);
+    take_time(prefetch, answered, from, reply->held_us);
     tell_mass(prefetch, from, reply->mass);
     weigh(prefetch, from, reply->mass, batch);
     aq_priority_return_clear(batch);
@@ -350,7 +358,6 @@ static void ask(aq_prefetch *prefetch, request *next, aq_board_shard *from)
     next->busy = true;
     next->life = from->life;
     next->asked_ns = prefetch->now_ns;
-    next->waited_ns = prefetch->counts.waited_ns[AQ_WAIT_ANSWER];
     next->group = prefetch->empty[--prefetch->empty_count];
 
     Actorq__V1__SampleRequest message = ACTORQ__V1__SAMPLE_REQUEST__INIT;
@@ -371,7 +378,9 @@ static void pass_time(aq_prefetch *prefetch, int64_t now_ns)
     int64_t passed_ns = now_ns - prefetch->now_ns;
     if (prefetch->lent_count == 0 && prefetch->now_ns != 0 && passed_ns > 0 &&
         passed_ns < TICK_GAP_NS) {
-        prefetch->counts.waited_ns[aq_shard_board_reason_to_wait(&prefetch->board)] += passed_ns;
+        const enum aq_sample_wait reason = aq_shard_board_reason_to_wait(&prefetch->board);
+        *(reason == AQ_WAIT_ANSWER ? &prefetch->awaited_ns : &prefetch->counts.waited_ns[reason]) +=
+            passed_ns;
     }
     prefetch->now_ns = now_ns;
 }

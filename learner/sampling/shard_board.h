@@ -18,9 +18,9 @@
 /* Why there is no group to train on. */
 enum aq_sample_wait {
     AQ_WAIT_NO_SHARD, /* no shard is in the run */
-    AQ_WAIT_LIMITER,  /* a shard's rate limiter says "not yet": actors are to insert first */
+    AQ_WAIT_LIMITER,  /* a shard's rate limiter holds answers back: actors are to insert first */
     AQ_WAIT_TROUBLE,  /* every shard has failed when it was asked last */
-    AQ_WAIT_ANSWER,   /* answers are under way */
+    AQ_WAIT_ANSWER,   /* answers are under way, and no limiter held them */
 };
 enum { AQ_SAMPLE_WAITS = AQ_WAIT_ANSWER + 1 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/rpc/rpc.h"
 #include "common/wire/wire_sample.h"
@@ -58,6 +59,7 @@ static bool answer(aq_sampling_service *sampling, const aq_held_sample *asked)
     reply.shard_incarnation = aq_replay_core_incarnation(core);
     reply.items = holdings.items;
     reply.mass = holdings.mass;
+    reply.held_us = (uint32_t)((sampling->host->now_ns - asked->since_ns) / AQ_NS_PER_US);
     asked->closure(&reply, asked->closure_data);
     return true;
 }
@@ -139,6 +141,7 @@ static void sampling_sample(Actorq__V1__Sampling_Service *service,
         .steps = input->steps,
         .version_min = input->version_min < UINT32_MAX ? (uint32_t)input->version_min : UINT32_MAX,
         .discount = input->discount,
+        .since_ns = sampling->host->now_ns,
         .until_ns = aq_replay_host_until_ns(sampling->host, input->wait_ms, closure_data),
         .closure = closure,
         .closure_data = closure_data,

@@ -18,7 +18,7 @@ typedef struct aq_held_sample {
     uint32_t steps; /* 0: so many rows */
     uint32_t version_min;
     float discount;
-    int64_t until_ns;
+    int64_t since_ns, until_ns;
     Actorq__V1__SampleReply_Closure closure;
     void *closure_data;
 } aq_held_sample;

@@ -137,6 +137,7 @@ void sample_shard_answer(sample_shard *shard, size_t index, const aq_batch *batc
     reply.shard_incarnation = shard->incarnation;
     reply.items = 1000;
     reply.mass = shard->mass;
+    reply.held_us = shard->held_us;
     sample_shard_reply(shard, index, &reply);
 }
 

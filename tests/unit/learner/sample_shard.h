@@ -40,6 +40,7 @@ typedef struct sample_shard {
     aq_rpc_dispatcher *dispatcher;
     uint64_t incarnation;                /* as it says in its answers, and so are these */
     double mass;                         /* 100 at first */
+    uint32_t held_us;                    /* likewise: by its limiter */
     sample_call *calls[SHARD_CALLS_MAX]; /* that wait for an answer, the oldest first */
     size_t count;
     sample_call *updates[SHARD_CALLS_MAX]; /* Prioritize calls, alike */

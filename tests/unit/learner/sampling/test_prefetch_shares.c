@@ -258,20 +258,20 @@ TEST_IN(prefetch_stand, stand, waits_are_told_by_their_reasons)
     prefetch_stand_add(stand, 0);
     prefetch_stand_pass(stand, 0);
     prefetch_stand_pass(stand, 20);
-    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 20);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 0); /* it is to say whose doing that is */
     (void)prefetch_stand_fill(stand, 0);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 20);
     prefetch_stand_pass(stand, 50); /* there is a group to train on */
     assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 20);
     prefetch_stand_give_back(stand);
     prefetch_stand_pass(stand, 7);
-    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 27);
-
-    while (stand->shards[0].count > 0) { /* so it was the limiter all the time, but for those 20 */
+    while (stand->shards[0].count > 0) { /* so it was the limiter since the answer */
         sample_shard_refuse(&stand->shards[0], 0, AQ_RPC_UNAVAILABLE);
     }
+    assert_int_equal(waited_ms(stand, AQ_WAIT_LIMITER), 7);
     prefetch_stand_pass(stand, 10);
-    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 0);
-    assert_int_equal(waited_ms(stand, AQ_WAIT_LIMITER), 37);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 20); /* it never falls */
+    assert_int_equal(waited_ms(stand, AQ_WAIT_LIMITER), 17);
 
     while (stand->shards[0].count > 0) {
         sample_shard_refuse(&stand->shards[0], 0, AQ_RPC_INTERNAL);
@@ -280,6 +280,33 @@ TEST_IN(prefetch_stand, stand, waits_are_told_by_their_reasons)
     assert_int_equal(waited_ms(stand, AQ_WAIT_TROUBLE), 10);
     prefetch_stand_pass(stand, 5000); /* the loop was elsewhere */
     assert_int_equal(waited_ms(stand, AQ_WAIT_TROUBLE), 10);
+}
+
+/* Asks anew, waits, and gets an answer to a request that the limiter held for so long. */
+static void wait_for_held(prefetch_stand *stand, int64_t wait_ms, uint32_t held_ms)
+{
+    stand->shards[0].held_us = held_ms * 1000;
+    prefetch_stand_pass(stand, wait_ms);
+    (void)prefetch_stand_fill(stand, 0);
+    prefetch_stand_give_back(stand);
+    prefetch_stand_pass(stand, 0);
+}
+
+TEST_IN(prefetch_stand, stand, what_the_limiter_held_is_its_doing)
+{
+    prefetch_stand_add(stand, 0);
+    prefetch_stand_pass(stand, 0);
+    wait_for_held(stand, 30, 25);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_LIMITER), 25);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 5);
+    wait_for_held(stand, 10, 40); /* another answer came meanwhile: no more than was waited */
+    assert_int_equal(waited_ms(stand, AQ_WAIT_LIMITER), 35);
+    wait_for_held(stand, 10, 0); /* as a shard says it that does not know better */
+    assert_int_equal(waited_ms(stand, AQ_WAIT_LIMITER), 35);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 15);
+    prefetch_stand_pass(stand, 6);
+    sample_shard_refuse(&stand->shards[0], 0, AQ_RPC_INTERNAL);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 21);
 }
 
 TEST_IN(prefetch_stand, stand, answers_and_their_times_are_counted)

@@ -40,6 +40,18 @@ TEST_IN(service_kit, kit, a_request_is_held_until_the_minimum_size_is_there)
     assert_int_equal(answer->rows, 16);
 }
 
+TEST_IN(service_kit, kit, an_answer_says_how_long_the_limiter_held_it)
+{
+    const kit_answer *answer = kit_draw(kit, 8, 2, 1000);
+    kit_pass(kit, 100);
+    kit_insert(kit, 1, 20);
+    assert_int_equal(answer->sample->held_us, 100000);
+    kit_pass(kit, 100);
+    answer = kit_draw(kit, 8, 2, 1000); /* nobody held this one */
+    assert_true(answer->done);
+    assert_int_equal(answer->sample->held_us, 0);
+}
+
 TEST_IN(service_kit, kit, a_request_is_unavailable_in_words_when_its_time_is_over)
 {
     Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 100);
