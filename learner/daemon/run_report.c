@@ -22,6 +22,7 @@
 typedef struct report_window {
     int64_t begun_ns;
     uint64_t env_steps;
+    uint64_t env_steps_made; /* of these, not those that shards came with */
     uint64_t learner_steps;
     double env_steps_per_s;
     double learner_steps_per_s;
@@ -56,6 +57,11 @@ static void move_metrics(aq_run_report *report, const aq_metric_sums *sums)
     }
 }
 
+static uint64_t env_steps_made(const aq_coordinator *coordinator)
+{
+    return aq_coordinator_env_steps(coordinator) - aq_coordinator_env_steps_found(coordinator);
+}
+
 int aq_run_report_create(const aq_learner_parts *parts, aq_run_report **ret_report)
 {
     aq_run_report *report = aq_alloc(1, sizeof(*report));
@@ -67,6 +73,7 @@ int aq_run_report_create(const aq_learner_parts *parts, aq_run_report **ret_repo
         .begun_ns = aq_clock_monotonic_ns(),
         /* Those of earlier processes are no steps of the first second. */
         .env_steps = aq_coordinator_env_steps(parts->coordinator),
+        .env_steps_made = env_steps_made(parts->coordinator),
         .staleness = NAN,
         .answer_ms = NAN,
     };
@@ -130,13 +137,14 @@ static void move_window(aq_run_report *report, int64_t now_ns)
     aq_trainer_progress progress;
     aq_training_look(report->parts->training, &progress);
     const aq_trainer_sums *sums = &progress.sums;
-    const uint64_t env_steps = aq_coordinator_env_steps(report->parts->coordinator);
-    window->env_steps_per_s = (double)(env_steps - window->env_steps) / passed_s;
+    const uint64_t made = env_steps_made(report->parts->coordinator);
+    window->env_steps_per_s = (double)(made - window->env_steps_made) / passed_s;
     window->learner_steps_per_s = (double)sums->steps / passed_s;
     move_metrics(report, &sums->metrics);
     window->staleness = mean_of(sums->behind_sum, sums->version_rows);
     window->wait_share = fmin(1, aq_ns_to_s(progress.waited_ns) / passed_s);
-    window->env_steps = env_steps;
+    window->env_steps = aq_coordinator_env_steps(report->parts->coordinator);
+    window->env_steps_made = made;
     window->learner_steps = progress.step;
     window->begun_ns = now_ns;
     move_sampling(report, sums);

@@ -332,10 +332,19 @@ void aq_coordinator_progress(aq_coordinator *coordinator, uint64_t shard_incarna
     aq_store_ledger_told(&coordinator->stores, shard_incarnation, inserted);
 }
 
+static uint64_t row_steps(const aq_coordinator *coordinator)
+{
+    return coordinator->config.row_steps > 0 ? coordinator->config.row_steps : 1;
+}
+
 uint64_t aq_coordinator_env_steps(const aq_coordinator *coordinator)
 {
-    const uint64_t row_steps = coordinator->config.row_steps;
-    return aq_store_ledger_total(&coordinator->stores) * (row_steps > 0 ? row_steps : 1);
+    return aq_store_ledger_total(&coordinator->stores) * row_steps(coordinator);
+}
+
+uint64_t aq_coordinator_env_steps_found(const aq_coordinator *coordinator)
+{
+    return aq_store_ledger_found(&coordinator->stores) * row_steps(coordinator);
 }
 
 size_t aq_coordinator_shard_counts(const aq_coordinator *coordinator, aq_shard_count *counts,

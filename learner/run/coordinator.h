@@ -102,6 +102,9 @@ void aq_coordinator_progress(aq_coordinator *coordinator, uint64_t shard_incarna
                              uint64_t inserted);
 uint64_t aq_coordinator_env_steps(const aq_coordinator *coordinator);
 
+/* Of these, what shards had already when this process first heard of it: no steps of now. */
+uint64_t aq_coordinator_env_steps_found(const aq_coordinator *coordinator);
+
 /* For checkpoints: the stores behind env_steps, and setting them again before anybody joins. At
  * most AQ_SHARDS_MAX; what older stores brought is in *ret_base. */
 size_t aq_coordinator_shard_counts(const aq_coordinator *coordinator, aq_shard_count *counts,

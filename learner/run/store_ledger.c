@@ -3,7 +3,6 @@
  */
 #include "learner/run/store_ledger.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,9 +149,14 @@ void aq_store_ledger_depart(aq_store_ledger *ledger, uint64_t incarnation)
 void aq_store_ledger_told(aq_store_ledger *ledger, uint64_t incarnation, uint64_t inserted)
 {
     aq_store_entry *entry = find_process(ledger, incarnation);
-    if (entry && inserted <= AQ_SHARD_INSERTED_MAX && inserted > entry->count.inserted) {
+    if (!entry || inserted > AQ_SHARD_INSERTED_MAX) {
+        return;
+    }
+    if (inserted > entry->count.inserted) {
+        ledger->found += entry->is_told ? 0 : inserted - entry->count.inserted;
         entry->count.inserted = inserted;
     }
+    entry->is_told = true;
 }
 
 uint64_t aq_store_ledger_total(const aq_store_ledger *ledger)
@@ -162,6 +166,11 @@ uint64_t aq_store_ledger_total(const aq_store_ledger *ledger)
         steps += ledger->entries[i].count.inserted;
     }
     return steps;
+}
+
+uint64_t aq_store_ledger_found(const aq_store_ledger *ledger)
+{
+    return ledger->found;
 }
 
 size_t aq_store_ledger_counts(const aq_store_ledger *ledger, aq_shard_count *counts,

@@ -18,6 +18,7 @@
 #ifndef AQ_LEARNER_RUN_STORE_LEDGER_H
 #define AQ_LEARNER_RUN_STORE_LEDGER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ typedef struct aq_store_entry {
     aq_shard_count count;
     uint64_t incarnation; /* of its process in the run; 0: it is gone */
     uint64_t gone_at;     /* counts departures */
+    bool is_told;         /* by itself, and not only by a checkpoint */
     char rpc_url[AQ_URL_MAX];
 } aq_store_entry;
 
@@ -39,6 +41,7 @@ typedef struct aq_store_ledger {
     aq_store_entry entries[AQ_SHARDS_MAX];
     size_t count;
     uint64_t base; /* of stores that have no entry any more */
+    uint64_t found;
     uint64_t departures;
 } aq_store_ledger; /* zeroed: empty */
 
@@ -57,6 +60,10 @@ void aq_store_ledger_told(aq_store_ledger *ledger, uint64_t incarnation, uint64_
 
 /* Over all stores that ever were. */
 uint64_t aq_store_ledger_total(const aq_store_ledger *ledger);
+
+/* Of that, what stores had when they first told of themselves, and no checkpoint did: nobody can
+ * say when it came. */
+uint64_t aq_store_ledger_found(const aq_store_ledger *ledger);
 
 /* For checkpoints. `counts` has room for AQ_SHARDS_MAX. Of a checkpoint of before slots were
  * written down, all but one store are told apart no more: they count, and are gone for good. */

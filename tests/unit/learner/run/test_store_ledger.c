@@ -31,6 +31,27 @@ TEST(a_store_comes_back_to_its_slot_and_count)
     assert_int_equal(aq_store_ledger_total(&ledger), 501);
 }
 
+TEST(what_a_store_came_with_is_told_from_what_it_has_taken_in_since)
+{
+    aq_store_ledger ledger;
+    const aq_shard_count known[] = {{.store = 10, .inserted = 500, .slot = 0}};
+    aq_store_ledger_restore(&ledger, known, 1, 70);
+    assert_int_equal(aq_store_ledger_found(&ledger), 0); /* a checkpoint knows it */
+    arrive(&ledger, 1, 10);
+    arrive(&ledger, 2, 20);
+    aq_store_ledger_told(&ledger, 1, 650);
+    assert_int_equal(aq_store_ledger_found(&ledger), 150);
+    aq_store_ledger_told(&ledger, 1, 660);
+    aq_store_ledger_told(&ledger, 2, 0);
+    aq_store_ledger_told(&ledger, 2, 30);
+    assert_int_equal(aq_store_ledger_found(&ledger), 150);
+    assert_int_equal(aq_store_ledger_total(&ledger), 70 + 660 + 30);
+    aq_store_ledger_depart(&ledger, 1);
+    arrive(&ledger, 3, 10);
+    aq_store_ledger_told(&ledger, 3, 670); /* it is the same one */
+    assert_int_equal(aq_store_ledger_found(&ledger), 150);
+}
+
 TEST(a_new_store_at_the_address_of_a_gone_one_takes_its_slot)
 {
     aq_store_ledger ledger = {0};
