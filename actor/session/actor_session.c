@@ -162,6 +162,12 @@ static void on_finish(void *user)
     }
 }
 
+static void on_leaving(void *user)
+{
+    const aq_actor_session *session = user;
+    aq_shard_session_give_up(session->shards);
+}
+
 static enum aq_finish_state on_finished(void *user)
 {
     const aq_actor_session *session = user;
@@ -217,6 +223,7 @@ int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_conf
         .changed = on_changed,
         .finish = on_finish,
         .finished = on_finished,
+        .leaving = on_leaving,
         .ends_with_run = true, /* the shards end with it, too */
         .statistics = on_statistics,
     };

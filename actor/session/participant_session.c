@@ -212,6 +212,15 @@ static bool is_run_over(const aq_participant *participant)
     return aq_member_look(participant->member)->state == AQ_MEMBER_ENDED;
 }
 
+/* Of what is given up is told before the last line. */
+static void begin_leaving(aq_participant *participant)
+{
+    if (participant->hooks.leaving != NULL) {
+        participant->hooks.leaving(participant->hooks.user);
+    }
+    set_phase(participant, AQ_PARTICIPANT_LEAVING);
+}
+
 /* The line closes the account of this process: what it stepped, what of that is stored, and how
  * much of it in the stores that its shards have now. */
 static void end_finish(aq_participant *participant, bool complete)
@@ -232,7 +241,7 @@ static void end_finish(aq_participant *participant, bool complete)
            " unacknowledged=%" PRIu64,
            complete ? "true" : "false", stats.env_steps, stats.acknowledged_steps,
            stats.shard_steps, stats.unacknowledged);
-    set_phase(participant, AQ_PARTICIPANT_LEAVING);
+    begin_leaving(participant);
 }
 
 /* Sets the phase's deadline at its first tick; true when it has passed. */
@@ -303,7 +312,7 @@ void aq_participant_stop(aq_participant *participant, const char *reason)
     case AQ_PARTICIPANT_JOINING:
     case AQ_PARTICIPANT_FINISHING:
         participant->reason = reason;
-        set_phase(participant, AQ_PARTICIPANT_LEAVING);
+        begin_leaving(participant);
         break;
     case AQ_PARTICIPANT_LEAVING:
     case AQ_PARTICIPANT_DONE:

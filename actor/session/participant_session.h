@@ -46,6 +46,8 @@ typedef struct aq_participant_hooks {
     /* Start nothing new; finish what is begun. */
     void (*finish)(void *user);
     enum aq_finish_state (*finished)(void *user);
+    /* It leaves: what is unfinished now is given up. May be NULL. */
+    void (*leaving)(void *user);
     bool ends_with_run; /* once the run is over, what is unfinished is of no use */
     void (*statistics)(void *user, Actorq__V1__ActorStats *stats); /* what is its own of them */
 } aq_participant_hooks;

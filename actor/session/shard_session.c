@@ -22,6 +22,7 @@ struct aq_shard_session {
     uint32_t place_count;
     int64_t match_at_ns; /* when there was no memory for a lane; INT64_MAX: there was */
 
+    bool has_given_up;
     int64_t away_from_ns; /* since then it drains and only those away are owing; INT64_MAX: not */
     aq_log_limit ignored_limit;
 };
@@ -249,13 +250,22 @@ static void log_given_up(const aq_shard_session *session, uint32_t number)
     }
 }
 
+void aq_shard_session_give_up(aq_shard_session *session)
+{
+    for (uint32_t i = 0; !session->has_given_up && i < session->count; i++) {
+        log_given_up(session, i);
+    }
+    session->has_given_up = true;
+}
+
 void aq_shard_session_stop(aq_shard_session *session)
 {
+    aq_shard_session_give_up(session);
     for (uint32_t i = 0; i < session->count; i++) {
-        log_given_up(session, i);
         aq_shard_lane_destroy(session->lanes[i]);
         session->lanes[i] = NULL;
     }
+    session->has_given_up = false;
     session->count = 0;
     session->place_count = 0;
     session->config.core = NULL;

@@ -50,7 +50,10 @@ void aq_shard_session_destroy(aq_shard_session *session); /* closes; NULL is fin
 void aq_shard_session_start(aq_shard_session *session, const aq_member_view *view,
                             uint64_t incarnation, aq_actor_core *core);
 
-/* Closes the connections and forgets the core; says what was not acknowledged. */
+/* The end has come for what is not acknowledged: it says so, once. */
+void aq_shard_session_give_up(aq_shard_session *session);
+
+/* Closes the connections and forgets the core; gives up what was not acknowledged. */
 void aq_shard_session_stop(aq_shard_session *session);
 
 /* The list of shards may have changed. */

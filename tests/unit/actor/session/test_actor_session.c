@@ -2,10 +2,12 @@
  * An actor's life in a run: joining, acting, policies, its learner's absence, other runs, refusal
  * and the end. The network is a fake that can be broken; no socket is opened and nobody waits.
  */
+#include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
+#include "tests/unit/common/sys/stderr_capture.h"
 
 #define ENOUGH (8 * KIT_ENVS)
 
@@ -291,6 +293,31 @@ TEST_ON_STAGE(asking_twice_leaves_at_once)
     aq_actor_session_stop(stage->session, "SIGTERM");
     stage_pass(stage, 5);
     assert_done(stage, EXIT_SUCCESS);
+}
+
+/* Who reads the log until then has it all. */
+TEST_ON_STAGE(that_it_has_left_is_its_last_line)
+{
+    char log[4096];
+    stage->shards[0].granted = 20 * KIT_ENVS;
+    stage->ways[0].is_lossy = true;
+    stage_pass(stage, 50);
+    stderr_capture_begin();
+    aq_log_set_level(AQ_LOG_INFO);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, 10);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, 5);
+    aq_log_set_level(AQ_LOG_OFF);
+    stderr_capture_end(log, sizeof(log));
+    assert_done(stage, EXIT_SUCCESS);
+    const char *given_up = strstr(log, "event=given_up");
+    const char *left = strstr(log, "event=left");
+    assert_non_null(given_up);
+    assert_non_null(left);
+    assert_true(given_up < left);
+    assert_null(strstr(given_up + 1, "event=given_up"));
+    assert_null(strstr(left, "\nts="));
 }
 
 TEST_ON_STAGE(stopping_before_joining_is_the_end)
