@@ -15,6 +15,7 @@
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/config/run_names.h"
+#include "common/net/address/url.h"
 
 enum { METRICS_TEXT_MAX = 512, METRICS_A_LINE = 4 };
 
@@ -205,7 +206,20 @@ static void print_failures(FILE *out, const Actorq__V1__StatusReply *status)
     }
 }
 
-static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
+/* A daemon that serves everywhere does not know by which of its names it is seen from here. */
+static void print_dashboard(FILE *out, const char *url, const char *http)
+{
+    char own[AQ_URL_MAX], seen[AQ_URL_MAX];
+    const char *where = strstr(http, "://");
+    if (where != NULL && aq_text_format(own, sizeof(own), "tcp%s", where) == 0 &&
+        aq_url_is_wildcard(own) && aq_url_reachable(own, url, seen, sizeof(seen)) == 0) {
+        aq_print_fact(out, "dashboard", "%.*s%s/", (int)(where - http), http, seen + strlen("tcp"));
+    } else {
+        aq_print_fact(out, "dashboard", "%s/", http);
+    }
+}
+
+static void print_learner(FILE *out, const char *url, const Actorq__V1__StatusReply *status)
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
     print_steps(out, learner);
@@ -226,7 +240,7 @@ static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
         aq_print_fact(out, "checkpoint", "of learner step %" PRIu64, learner->checkpoint_step);
     }
     if (status->http[0] != '\0') {
-        aq_print_fact(out, "dashboard", "%s/", status->http);
+        print_dashboard(out, url, status->http);
     }
     aq_print_fact(out, "members",
                   "%zu here, %" PRIu64 " joined, %" PRIu64 " lost; %" PRIu64 " messages refused",
@@ -250,7 +264,7 @@ int aq_status_page_print(FILE *out, const char *url, const Actorq__V1__StatusRep
     print_head(out, url, status);
     int rc = 0;
     if (status->learner) {
-        print_learner(out, status);
+        print_learner(out, url, status);
         rc = aq_status_replay_print_run(out, status);
     }
     if (rc == 0 && status->replay) {

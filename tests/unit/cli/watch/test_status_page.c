@@ -99,6 +99,32 @@ TEST(pages_say_what_is_asked_first)
     }
 }
 
+/* So that it can be opened where the page is read. */
+TEST(a_dashboard_that_is_served_everywhere_is_where_the_learner_was_asked)
+{
+    static char everywhere[] = "http://[::]:9101", everywhere_4[] = "https://0.0.0.0:9101",
+                one[] = "http://127.0.0.1:9101";
+    static const struct {
+        const char *asked;
+        char *http;
+        const char *shown;
+    } cases[] = {
+        {"tcp://learner:5550", everywhere, " http://learner:9101/\n"},
+        {"tcp://[fd00::7]:5550", everywhere, " http://[fd00::7]:9101/\n"},
+        {"tcp://10.0.0.7:5550", everywhere_4, " https://10.0.0.7:9101/\n"},
+        {"ipc:///run/learner", everywhere, " http://127.0.0.1:9101/\n"},
+        {"tcp://learner:5550", one, " http://127.0.0.1:9101/\n"},
+    };
+    EACH_ROW(i, cases) {
+        status_fixture fixture = {0};
+        status_fixture_learner(&fixture);
+        fixture.reply.http = cases[i].http;
+        FILE *out = cli_print_begin();
+        assert_int_equal(aq_status_page_print(out, cases[i].asked, &fixture.reply, SIZE_MAX), 0);
+        assert_says(cli_print_end(), cases[i].shown);
+    }
+}
+
 TEST(without_memory_the_page_fails)
 {
     status_fixture fixture;
