@@ -143,6 +143,7 @@ static void add_counts(Actorq__V1__ReplayStats *sum, const Actorq__V1__ReplaySta
     sum->duplicates += stats->duplicates;
     sum->gaps += stats->gaps;
     sum->rejected += stats->rejected;
+    sum->uncalled += stats->uncalled;
     sum->outdated += stats->outdated;
     sum->insert_per_s += finite(stats->insert_per_s);
     sum->sample_per_s += finite(stats->sample_per_s);

@@ -35,6 +35,7 @@ static void add_store(const Actorq__V1__ReplayStats *stats, aq_metrics_page *pag
     aq_page_sample(page, "reason", "duplicate", (double)stats->duplicates);
     aq_page_sample(page, "reason", "gap", (double)stats->gaps);
     aq_page_sample(page, "reason", "rejected", (double)stats->rejected);
+    aq_page_sample(page, "reason", "uncalled", (double)stats->uncalled);
 }
 
 static void add_time(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page)

@@ -236,6 +236,12 @@ static void on_damaged(void *user, const char *what)
 static void on_rejected(void *user, const char *peer, const aq_error *error)
 {
     replay_daemon *daemon = user;
+    if (error->code == AQ_E_AGAIN) {
+        aq_log(AQ_LOG_DEBUG, "experience_early",
+               "the message comes again once its actor has called", "peer=%s reason=%s", peer,
+               AQ_LOG_QUOTED(error->text));
+        return;
+    }
     aq_log_limited(&daemon->rejected_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN,
                    "experience_rejected", "the message is dropped and not acknowledged",
                    "peer=%s error=%s reason=%s", peer, aq_error_name(error->code),

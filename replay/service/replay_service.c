@@ -228,8 +228,10 @@ static int take(aq_replay_service *service, aq_lease *message, aq_error *error)
     }
     if (rc == 0 && service->owner.seal != NULL &&
         !aq_replay_core_is_announced(core, arrival->actor, arrival->incarnation)) {
-        rc = aq_fail(error, AQ_E_PEER, "actor %" PRIu64 " has not called here", arrival->actor);
+        rc = aq_fail(error, AQ_E_AGAIN, "actor %" PRIu64 " has not called here", arrival->actor);
         aq_arrival_unref(arrival);
+        aq_replay_core_pass_over(core);
+        return rc;
     }
     if (rc != 0) {
         aq_replay_core_reject(core);

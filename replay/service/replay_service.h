@@ -34,7 +34,8 @@ typedef struct aq_replay_service_owner {
     void *user;
     const aq_seal *seal; /* experience counts when it is sealed, of incarnations that have called,
                             and proved that they may; NULL: of everybody */
-    /* An experience message was refused and counted; for a rate-limited log line. */
+    /* An experience message was refused and counted; for a rate-limited log line. AQ_E_AGAIN: its
+     * actor has not called yet, which is nobody's fault after a start of the shard. */
     void (*rejected)(void *user, const char *peer, const aq_error *error);
     /* Something of an earlier life of the store could not be restored; likewise. */
     void (*damaged)(void *user, const char *what);

@@ -95,6 +95,7 @@ void aq_replay_stats_fill(const aq_replay_host *host, aq_replay_stats *ret_stats
     message->duplicates = counters.duplicates;
     message->gaps = counters.gaps;
     message->rejected = counters.rejected;
+    message->uncalled = counters.uncalled;
     message->outdated = counters.outdated;
     message->insert_per_s = host->insert_per_s;
     message->sample_per_s = host->sample_per_s;

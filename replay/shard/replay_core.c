@@ -288,6 +288,11 @@ void aq_replay_core_reject(aq_replay_core *core)
     core->rejected++;
 }
 
+void aq_replay_core_pass_over(aq_replay_core *core)
+{
+    core->uncalled++;
+}
+
 const aq_stored_message *aq_replay_core_message_after(const aq_replay_core *core, uint64_t number)
 {
     return aq_message_store_after(core->messages, number);
@@ -381,6 +386,7 @@ aq_replay_counters aq_replay_core_counters(const aq_replay_core *core)
         .duplicates = core->duplicates,
         .gaps = core->gaps,
         .rejected = core->rejected,
+        .uncalled = core->uncalled,
         .deferred = core->deferred,
         .strays = core->strays,
         .missing = core->missing,

@@ -39,6 +39,7 @@ typedef struct aq_replay_counters {
     uint64_t messages;     /* stored since this start; the others were dropped */
     double bytes_per_step; /* of those messages; 0: there were none */
     uint64_t duplicates, gaps, rejected;
+    uint64_t uncalled; /* messages of actors that had not called yet; they come again */
     uint64_t deferred; /* messages that the log had no room for; they come again */
     uint64_t strays;   /* messages meant for another store */
     uint64_t outdated; /* transitions that were too old to be learned from, and dropped */
@@ -116,6 +117,9 @@ int aq_replay_core_insert(aq_replay_core *core, int64_t now_ns, aq_arrival *arri
 
 /* A message that never got that far (corrupt, foreign, another schema). */
 void aq_replay_core_reject(aq_replay_core *core);
+
+/* A message of an actor that has not called yet, as after each start of a shard. */
+void aq_replay_core_pass_over(aq_replay_core *core);
 
 /* ---- upkeep -------------------------------------------------------------------------------- */
 
