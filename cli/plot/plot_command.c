@@ -224,8 +224,8 @@ static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plot
                                   AQ_PLOT_RUNS_MAX, error);
     }
     if (rc == 0) {
-        rc = aq_run_plot_create((const char *const *)runs->paths, runs->count, &arguments->options,
-                                ret_plot, error);
+        rc = aq_run_plots_create((const char *const *)runs->paths, runs->count, &arguments->options,
+                                 1, ret_plot, error);
     }
     rc = rc != 0 ? rc : check_points(arguments, *ret_plot, error);
     return rc != 0 ? rc : write_picture(arguments, *ret_plot, error);

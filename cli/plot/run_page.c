@@ -140,35 +140,37 @@ static bool has_points(const aq_run_plot *plot)
     return has;
 }
 
-static int add_chart(aq_long_text *out, const page_runs *runs, const char *quantity, const char *by,
-                     size_t *charts, aq_error *error)
+static int add_charts(aq_long_text *out, const page_runs *runs, const char *by, size_t *charts,
+                      aq_error *error)
 {
-    const aq_run_plot_options options = {.y = quantity, .by = by, .title = quantity};
-    aq_run_plot *plot = NULL;
-    int rc = aq_run_plot_create(runs->paths, runs->count, &options, &plot, error);
-    if (rc == 0 && has_points(plot)) {
-        aq_long_text_add(out, "<figure>\n");
-        aq_run_plot_draw(plot, out);
-        aq_long_text_add(out, "</figure>\n");
-        (*charts)++;
+    const char *quantities[QUANTITIES_MAX];
+    aq_run_plot_options options[QUANTITIES_MAX];
+    aq_run_plot *plots[QUANTITIES_MAX];
+    const size_t count = choose_quantities(runs, quantities);
+    for (size_t i = 0; i < count; i++) {
+        options[i] = (aq_run_plot_options){.y = quantities[i], .by = by, .title = quantities[i]};
     }
-    aq_run_plot_destroy(plot);
+    int rc = aq_run_plots_create(runs->paths, runs->count, options, count, plots, error);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (has_points(plots[i])) {
+            aq_long_text_add(out, "<figure>\n");
+            aq_run_plot_draw(plots[i], out);
+            aq_long_text_add(out, "</figure>\n");
+            (*charts)++;
+        }
+        aq_run_plot_destroy(plots[i]);
+    }
     return rc;
 }
 
 static int add_page(aq_long_text *out, const page_runs *runs, const char *by, aq_run_page *page,
                     aq_error *error)
 {
-    const char *quantities[QUANTITIES_MAX];
-    const size_t count = choose_quantities(runs, quantities);
-    int rc = 0;
     aq_html_begin(out, runs->count == 1 ? runs->paths[0] : "Runs");
     aq_html_heading(out, runs->count == 1 ? runs->paths[0] : "Runs");
     add_table(out, runs);
     aq_long_text_add(out, "<div class=\"figures\">\n");
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = add_chart(out, runs, quantities[i], by, &page->charts, error);
-    }
+    const int rc = add_charts(out, runs, by, &page->charts, error);
     aq_long_text_add(out, "</div>\n");
     aq_html_end(out);
     page->runs = runs->count;

@@ -15,7 +15,7 @@ typedef struct aq_run_page {
 } aq_run_page;
 
 /* `by` as in run_groups.h. `say` is told why a folder is skipped; that all are is the last one's
- * error. What aq_run_plot_create says besides; what the text cannot hold is its own failure. */
+ * error. What aq_run_plots_create says besides; what the text cannot hold is its own failure. */
 int aq_run_page_make(const char *const *paths, size_t count, const char *by,
                      void (*say)(const char *words), aq_long_text *out, aq_run_page *ret_page,
                      aq_error *error) AQ_MUST_USE;

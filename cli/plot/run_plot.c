@@ -24,12 +24,19 @@ typedef struct group_curve {
     size_t ended; /* of them, before the others */
 } group_curve;
 
+/* What all plots that are made together have of the runs. */
+typedef struct plot_runs {
+    size_t users;
+    size_t count;       /* that were not skipped */
+    const char **names; /* of each, lent */
+    aq_run_config *configs;
+} plot_runs;
+
 struct aq_run_plot {
     const aq_run_plot_options *options;
-    size_t run_count;   /* that were not skipped */
-    const char **names; /* of each, lent; as the next two */
-    aq_run_config *configs;
-    aq_band_curve *curves;
+    plot_runs *runs;
+    aq_band_curve *curves;    /* of each run */
+    size_t curve_count;       /* that there is room for */
     size_t points, fell_back; /* of all runs; points include those that fell back */
     aq_run_groups groups;
     group_curve *group_curves;
@@ -62,12 +69,49 @@ static int take_series(const aq_run_series *series, const aq_run_plot_options *o
     return rc;
 }
 
-/* A run that was not trained yet has a configuration and no metrics: an empty curve. */
-static int read_run(aq_run_plot *plot, const char *run, aq_error *error)
+/* A run that was not trained yet has a configuration and no metrics: empty series. */
+static int read_series(const char *run, aq_run_plot *const *plots, size_t count,
+                       aq_run_series *series, aq_error *error)
 {
-    const size_t index = plot->run_count;
+    const char **quantities = aq_alloc(count, sizeof(*quantities));
+    if (!quantities) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        quantities[i] = plots[i]->options->y;
+    }
+    const int rc = aq_run_series_read(run, quantities, count, series, error);
+    aq_free(quantities);
+    return rc == AQ_E_NOT_FOUND ? 0 : rc;
+}
+
+/* Curves that are there already stay for who made the plots to free. */
+static int add_curves(const char *run, aq_run_plot *const *plots, size_t count, aq_error *error)
+{
+    const size_t index = plots[0]->runs->count;
+    aq_run_series *series = aq_alloc(count, sizeof(*series));
+    int rc = series ? read_series(run, plots, count, series, error)
+                    : aq_fail(error, AQ_E_NOMEM, "out of memory");
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        aq_run_plot *plot = plots[i];
+        if (take_series(&series[i], plot->options, &plot->curves[index]) != 0) {
+            rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
+        }
+        plot->points += series[i].count + series[i].fell_back;
+        plot->fell_back += series[i].fell_back;
+    }
+    for (size_t i = 0; series != NULL && i < count; i++) {
+        aq_run_series_fini(&series[i]);
+    }
+    aq_free(series);
+    return rc;
+}
+
+static int read_run(const char *run, aq_run_plot *const *plots, size_t count, aq_error *error)
+{
+    plot_runs *runs = plots[0]->runs;
+    aq_run_config *config = &runs->configs[runs->count];
     char path[PATH_BYTES_MAX];
-    aq_run_series series = {0};
     int rc = aq_path_in(path, sizeof(path), run, "config.yaml", error);
     if (rc != 0) {
         return rc;
@@ -75,22 +119,12 @@ static int read_run(aq_run_plot *plot, const char *run, aq_error *error)
     if (!aq_path_exists(path)) {
         return aq_fail(error, AQ_E_NOT_FOUND, "%s is no run folder: it has no config.yaml", run);
     }
-    aq_settings_init(aq_run_config_table(), &plot->configs[index]);
-    rc = aq_settings_read_file(aq_run_config_table(), path, &plot->configs[index], error);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = aq_run_series_read(run, plot->options->y, &series, error);
-    rc = rc == AQ_E_NOT_FOUND ? 0 : rc;
-    if (rc == 0 && take_series(&series, plot->options, &plot->curves[index]) != 0) {
-        rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
-    }
+    aq_settings_init(aq_run_config_table(), config);
+    rc = aq_settings_read_file(aq_run_config_table(), path, config, error);
+    rc = rc != 0 ? rc : add_curves(run, plots, count, error);
     if (rc == 0) {
-        plot->points += series.count + series.fell_back;
-        plot->fell_back += series.fell_back;
-        plot->names[plot->run_count++] = run;
+        runs->names[runs->count++] = run;
     }
-    aq_run_series_fini(&series);
     return rc;
 }
 
@@ -102,20 +136,22 @@ static bool is_plain_file(const char *path)
 
 /* Folders of other things lie among runs: with one run to draw, they are only said. Files do, too,
  * where a shell names all that several seeds left: nobody meant those. */
-static int read_runs(aq_run_plot *plot, const char *const *runs, size_t count, aq_error *error)
+static int read_runs(const char *const *paths, size_t path_count, aq_run_plot *const *plots,
+                     size_t count, aq_error *error)
 {
+    void (*skip)(const char *words) = plots[0]->options->skip;
     aq_error problem = {0};
     int rc = 0;
-    for (size_t i = 0; rc != AQ_E_NOMEM && i < count; i++) {
-        rc = read_run(plot, runs[i], &problem);
-        if (rc != 0 && rc != AQ_E_NOMEM && count > 1 && plot->options->skip != NULL &&
-            !is_plain_file(runs[i])) {
-            plot->options->skip(problem.text);
+    for (size_t i = 0; rc != AQ_E_NOMEM && i < path_count; i++) {
+        rc = read_run(paths[i], plots, count, &problem);
+        if (rc != 0 && rc != AQ_E_NOMEM && path_count > 1 && skip != NULL &&
+            !is_plain_file(paths[i])) {
+            skip(problem.text);
         }
     }
-    if (rc == AQ_E_NOMEM || plot->run_count == 0) {
+    if (rc == AQ_E_NOMEM || plots[0]->runs->count == 0) {
         return aq_fail(error, rc, "%s",
-                       count > 1 ? "none of the folders is a run's" : problem.text);
+                       path_count > 1 ? "none of the folders is a run's" : problem.text);
     }
     return 0;
 }
@@ -128,7 +164,7 @@ static void choose_unit(aq_run_plot *plot)
     static const char *const labels[] = {"environment steps", "learner steps", "time (s)"};
     double longest = 0, unit = 1;
     plot->x_label = labels[plot->options->x];
-    for (size_t i = 0; i < plot->run_count; i++) {
+    for (size_t i = 0; i < plot->runs->count; i++) {
         const aq_band_curve *curve = &plot->curves[i];
         longest = curve->count > 0 ? fmax(longest, curve->x[curve->count - 1]) : longest;
     }
@@ -137,7 +173,7 @@ static void choose_unit(aq_run_plot *plot)
     }
     unit = longest < 3 * 3600 ? 60 : 3600;
     plot->x_label = unit > 60 ? "time (h)" : "time (min)";
-    for (size_t i = 0; i < plot->run_count; i++) {
+    for (size_t i = 0; i < plot->runs->count; i++) {
         for (size_t j = 0; j < plot->curves[i].count; j++) {
             plot->curves[i].x[j] /= unit;
         }
@@ -154,7 +190,7 @@ static int make_curve(aq_run_plot *plot, size_t group, aq_error *error)
         return aq_fail(error, AQ_E_TOO_BIG, "'%s' are more than %d runs: leave some out",
                        plot->groups.groups[group].name, AQ_BAND_RUNS_MAX);
     }
-    for (size_t i = 0; i < plot->run_count; i++) {
+    for (size_t i = 0; i < plot->runs->count; i++) {
         if (plot->groups.group_of[i] == group && plot->curves[i].count > 0) {
             curves[count++] = plot->curves[i];
         }
@@ -169,8 +205,8 @@ static int make_curve(aq_run_plot *plot, size_t group, aq_error *error)
 
 static int make_curves(aq_run_plot *plot, aq_error *error)
 {
-    int rc = aq_run_groups_make(plot->configs, plot->names, plot->run_count, plot->options->by,
-                                &plot->groups, error);
+    int rc = aq_run_groups_make(plot->runs->configs, plot->runs->names, plot->runs->count,
+                                plot->options->by, &plot->groups, error);
     if (rc != 0) {
         return rc;
     }
@@ -218,7 +254,7 @@ static void make_notes(aq_run_plot *plot)
         ended += plot->group_curves[i].ended;
         drawn += plot->group_curves[i].runs;
     }
-    if (plot->groups.count < plot->run_count) {
+    if (plot->groups.count < plot->runs->count) {
         note(plot, "%s", bands[options->band]);
     }
     if (ended > 0) {
@@ -226,9 +262,9 @@ static void make_notes(aq_run_plot *plot)
              options->end == AQ_BAND_CUT ? "where their curves are cut"
                                          : "and are carried on with their last value");
     }
-    if (drawn < plot->run_count) {
-        note(plot, "%zu of %zu runs have no such figure, and are left out", plot->run_count - drawn,
-             plot->run_count);
+    if (drawn < plot->runs->count) {
+        note(plot, "%zu of %zu runs have no such figure, and are left out",
+             plot->runs->count - drawn, plot->runs->count);
     }
     if (options->smooth > 1) {
         note(plot, "each point the mean of the last %" PRIu64, options->smooth);
@@ -239,34 +275,95 @@ static void make_notes(aq_run_plot *plot)
     }
 }
 
-int aq_run_plot_create(const char *const *runs, size_t count, const aq_run_plot_options *options,
-                       aq_run_plot **ret_plot, aq_error *error)
+static int make_plot(aq_run_plot *plot, aq_error *error)
 {
-    AQ_ASSERT(count >= 1);
-    AQ_ASSERT(count <= AQ_PLOT_RUNS_MAX);
+    choose_unit(plot);
+    const int rc = make_curves(plot, error);
+    if (rc == 0) {
+        make_notes(plot);
+        (void)snprintf(plot->level_name, sizeof(plot->level_name), "%g", plot->options->level);
+    }
+    return rc;
+}
+
+/* ---- to make and to end --------------------------------------------------------------------- */
+
+static void leave_runs(plot_runs *runs)
+{
+    if (--runs->users == 0) {
+        aq_free(runs->configs);
+        aq_free(runs->names);
+        aq_free(runs);
+    }
+}
+
+/* With room for so many; used by whoever makes the plots. */
+static plot_runs *allocate_runs(size_t count)
+{
+    plot_runs *runs = aq_alloc(1, sizeof(*runs));
+    if (!runs) {
+        return NULL;
+    }
+    runs->users = 1;
+    runs->names = aq_alloc(count, sizeof(*runs->names));
+    runs->configs = aq_alloc(count, sizeof(*runs->configs));
+    if (!runs->names || !runs->configs) {
+        leave_runs(runs);
+        return NULL;
+    }
+    return runs;
+}
+
+/* NULL without memory. */
+static aq_run_plot *allocate_plot(plot_runs *runs, size_t run_count,
+                                  const aq_run_plot_options *options)
+{
     aq_run_plot *plot = aq_alloc(1, sizeof(*plot));
-    if (!plot) {
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    aq_band_curve *curves = aq_alloc(run_count, sizeof(*curves));
+    if (!plot || !curves) {
+        aq_free(plot);
+        aq_free(curves);
+        return NULL;
     }
     plot->options = options;
-    plot->names = aq_alloc(count, sizeof(*plot->names));
-    plot->configs = aq_alloc(count, sizeof(*plot->configs));
-    plot->curves = aq_alloc(count, sizeof(*plot->curves));
-    int rc = plot->names && plot->configs && plot->curves
-                 ? read_runs(plot, runs, count, error)
-                 : aq_fail(error, AQ_E_NOMEM, "out of memory");
-    if (rc == 0) {
-        choose_unit(plot);
-        rc = make_curves(plot, error);
+    plot->curves = curves;
+    plot->curve_count = run_count;
+    plot->runs = runs;
+    runs->users++;
+    return plot;
+}
+
+int aq_run_plots_create(const char *const *paths, size_t path_count,
+                        const aq_run_plot_options *options, size_t count, aq_run_plot **ret_plots,
+                        aq_error *error)
+{
+    AQ_ASSERT(path_count >= 1);
+    AQ_ASSERT(path_count <= AQ_PLOT_RUNS_MAX);
+    AQ_ASSERT(count >= 1);
+    aq_run_plot **plots = aq_alloc(count, sizeof(*plots));
+    plot_runs *runs = allocate_runs(path_count);
+    int rc = plots && runs ? 0 : AQ_E_NOMEM;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        plots[i] = allocate_plot(runs, path_count, &options[i]);
+        rc = plots[i] ? 0 : AQ_E_NOMEM;
     }
-    if (rc != 0) {
-        aq_run_plot_destroy(plot);
-        return rc;
+    rc = rc == 0 ? read_runs(paths, path_count, plots, count, error)
+                 : aq_fail(error, rc, "out of memory");
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = make_plot(plots[i], error);
     }
-    make_notes(plot);
-    (void)snprintf(plot->level_name, sizeof(plot->level_name), "%g", options->level);
-    *ret_plot = plot;
-    return 0;
+    for (size_t i = 0; plots && i < count; i++) {
+        if (rc == 0) {
+            ret_plots[i] = plots[i];
+        } else {
+            aq_run_plot_destroy(plots[i]);
+        }
+    }
+    if (runs) {
+        leave_runs(runs);
+    }
+    aq_free(plots);
+    return rc;
 }
 
 void aq_run_plot_destroy(aq_run_plot *plot)
@@ -274,14 +371,13 @@ void aq_run_plot_destroy(aq_run_plot *plot)
     if (!plot) {
         return;
     }
-    for (size_t i = 0; i < plot->run_count; i++) {
+    for (size_t i = 0; i < plot->curve_count; i++) {
         aq_band_curve_fini(&plot->curves[i]);
     }
     aq_run_groups_fini(&plot->groups);
     aq_free(plot->group_curves);
     aq_free(plot->curves);
-    aq_free(plot->configs);
-    aq_free(plot->names);
+    leave_runs(plot->runs);
     aq_free(plot);
 }
 
@@ -325,12 +421,12 @@ static const char *title_of(const aq_run_plot *plot)
     if (plot->options->title) {
         return plot->options->title;
     }
-    for (size_t i = 1; i < plot->run_count; i++) {
-        if (strcmp(plot->configs[i].task, plot->configs[0].task) != 0) {
+    for (size_t i = 1; i < plot->runs->count; i++) {
+        if (strcmp(plot->runs->configs[i].task, plot->runs->configs[0].task) != 0) {
             return NULL;
         }
     }
-    return plot->configs[0].task;
+    return plot->runs->configs[0].task;
 }
 
 void aq_run_plot_draw(const aq_run_plot *plot, aq_long_text *out)

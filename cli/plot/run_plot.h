@@ -47,12 +47,14 @@ typedef struct aq_run_curve {
 
 typedef struct aq_run_plot aq_run_plot;
 
-/* Reads the run folders. `runs` and the options are lent for as long as the plot lives. A folder
- * that is no run's is skipped, unless all are: AQ_E_NOT_FOUND and AQ_E_CORRUPT name the last of
- * them. AQ_E_TOO_BIG says that there are more than AQ_PLOT_SERIES_MAX curves, or too many runs in
- * one. */
-int aq_run_plot_create(const char *const *runs, size_t count, const aq_run_plot_options *options,
-                       aq_run_plot **ret_plot, aq_error *error) AQ_MUST_USE;
+/* A plot for each of the `count` options, of runs that are read once for all of them; the first
+ * options say who is told of folders that are skipped. `paths` and the options are lent for as long
+ * as a plot lives. A folder that is no run's is skipped, unless all are: AQ_E_NOT_FOUND and
+ * AQ_E_CORRUPT name the last of them. AQ_E_TOO_BIG says that there are more than AQ_PLOT_SERIES_MAX
+ * curves, or too many runs in one. */
+int aq_run_plots_create(const char *const *paths, size_t path_count,
+                        const aq_run_plot_options *options, size_t count, aq_run_plot **ret_plots,
+                        aq_error *error) AQ_MUST_USE;
 void aq_run_plot_destroy(aq_run_plot *plot); /* NULL is fine */
 
 size_t aq_run_plot_curves(const aq_run_plot *plot);

@@ -1,11 +1,12 @@
 /*
- * Run series: see run_series.h. Lines are looked through for the quantity's name before they are
- * parsed, as there may be millions of others.
+ * Run series: see run_series.h. Lines are looked through for names before they are parsed, as there
+ * may be millions of others; each is parsed once, whatever the number of quantities.
  */
 #include "cli/plot/run_series.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cli/text/command.h"
@@ -16,6 +17,7 @@
 
 enum { NAME_BYTES_MAX = 128 };
 
+/* Of one quantity. */
 typedef struct series_reader {
     char name[NAME_BYTES_MAX]; /* the quantity's path, its slashes are ends of texts */
     size_t name_bytes;
@@ -27,16 +29,29 @@ typedef struct series_reader {
     size_t anchored;
 } series_reader;
 
+typedef struct line_reader {
+    series_reader *readers;
+    size_t count;
+} line_reader;
+
+/* What all quantities take from a line. */
+typedef struct series_line {
+    const json_t *json;
+    double wall_s, env_steps;
+    double learner_steps; /* NaN: it does not say */
+    bool has_learner_steps, fell_back, confirmed;
+} series_line;
+
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* The quantity in the line, NaN when it is not there. */
-static double quantity_of(const series_reader *reader, const json_t *line)
+/* The quantity in the line, NULL when it is not there. */
+static const json_t *quantity_of(const series_reader *reader, const json_t *line)
 {
     const json_t *at = line;
     for (size_t i = 0; i < reader->name_bytes; i += strlen(reader->name + i) + 1) {
         at = json_object_get(at, reader->name + i);
     }
-    return json_is_number(at) ? json_number_value(at) : NAN;
+    return at;
 }
 
 static int add(series_reader *reader, const aq_series_point *point)
@@ -79,46 +94,71 @@ static void anchor(series_reader *reader, double env_steps, double learner_steps
     reader->anchor_learner_steps = learner_steps;
 }
 
-/* Whether the line is a point: a version that fell back to fp32 is none of the run's format. */
-static bool counts(series_reader *reader, const json_t *line)
+static int take_quantity(series_reader *reader, const series_line *line)
 {
-    const bool fell_back = json_is_true(json_object_get(line, "fell_back"));
-    reader->series.fell_back += fell_back && isfinite(quantity_of(reader, line));
-    return !fell_back && !json_is_true(json_object_get(line, "confirmed"));
-}
-
-static int take_line(void *user, const char *text)
-{
-    series_reader *reader = user;
+    const json_t *found = quantity_of(reader, line->json);
     /* A line with learner steps is needed for those around it. */
-    if (!strstr(text, reader->last_key) && !strstr(text, "\"learner_steps\"")) {
+    if (found == NULL && !line->has_learner_steps) {
         return 0;
     }
-    json_t *line = json_loads(text, 0, NULL);
-    const double learner_steps = aq_json_number_of(line, "learner_steps");
+    const double value = json_is_number(found) ? json_number_value(found) : (double)NAN;
+    /* A version that fell back to fp32 is no point of the run's format. */
+    reader->series.fell_back += line->fell_back && isfinite(value);
+    if (!isfinite(line->wall_s) || !isfinite(line->env_steps)) {
+        return 0;
+    }
     aq_series_point point = {
-        .wall_s = aq_json_number_of(line, "wall_s"),
-        .env_steps = aq_json_number_of(line, "env_steps"),
-        .value = counts(reader, line) ? quantity_of(reader, line) : (double)NAN,
+        .wall_s = line->wall_s,
+        .env_steps = line->env_steps,
+        .value = line->fell_back || line->confirmed ? (double)NAN : value,
     };
-    json_decref(line);
-    if (!isfinite(point.wall_s) || !isfinite(point.env_steps)) {
-        return 0;
-    }
     forget_after(reader, point.env_steps);
     if (reader->series.count > 0) { /* lines of one moment may have read the clock in turn */
         point.wall_s = fmax(point.wall_s, reader->series.points[reader->series.count - 1].wall_s);
     }
-    if (isfinite(learner_steps) && (point.env_steps < reader->anchor_env_steps ||
-                                    learner_steps < reader->anchor_learner_steps)) {
+    if (isfinite(line->learner_steps) && (point.env_steps < reader->anchor_env_steps ||
+                                          line->learner_steps < reader->anchor_learner_steps)) {
         reader->anchor_env_steps = point.env_steps; /* gone back: nothing is known in between */
-        reader->anchor_learner_steps = learner_steps;
+        reader->anchor_learner_steps = line->learner_steps;
     }
     point.learner_steps = reader->anchor_learner_steps;
     int rc = isfinite(point.value) ? add(reader, &point) : 0;
-    if (rc == 0 && isfinite(learner_steps)) {
-        anchor(reader, point.env_steps, learner_steps);
+    if (rc == 0 && isfinite(line->learner_steps)) {
+        anchor(reader, point.env_steps, line->learner_steps);
     }
+    return rc;
+}
+
+static bool is_wanted(const line_reader *lines, const char *text)
+{
+    bool wanted = strstr(text, "\"learner_steps\"") != NULL;
+    for (size_t i = 0; !wanted && i < lines->count; i++) {
+        wanted = strstr(text, lines->readers[i].last_key) != NULL;
+    }
+    return wanted;
+}
+
+static int take_line(void *user, const char *text)
+{
+    const line_reader *lines = user;
+    if (!is_wanted(lines, text)) {
+        return 0;
+    }
+    json_t *json = json_loads(text, 0, NULL);
+    const series_line line = {
+        .json = json,
+        .wall_s = aq_json_number_of(json, "wall_s"),
+        .env_steps = aq_json_number_of(json, "env_steps"),
+        .learner_steps = aq_json_number_of(json, "learner_steps"),
+        .has_learner_steps = json_object_get(json, "learner_steps") != NULL,
+        .fell_back = json_is_true(json_object_get(json, "fell_back")),
+        .confirmed = json_is_true(json_object_get(json, "confirmed")),
+    };
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < lines->count; i++) {
+        rc = take_quantity(&lines->readers[i], &line);
+    }
+    json_decref(json);
     return rc;
 }
 
@@ -140,20 +180,26 @@ static int take_name(series_reader *reader, const char *quantity)
     return 0;
 }
 
-int aq_run_series_read(const char *folder, const char *quantity, aq_run_series *ret_series,
-                       aq_error *error)
+int aq_run_series_read(const char *folder, const char *const *quantities, size_t count,
+                       aq_run_series *ret_series, aq_error *error)
 {
-    series_reader reader = {.last_key = NULL};
-    if (take_name(&reader, quantity)) {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is no name of a quantity", quantity);
+    line_reader lines = {.readers = aq_alloc(count, sizeof(*lines.readers)), .count = count};
+    int rc = lines.readers != NULL ? 0 : aq_fail(error, AQ_E_NOMEM, "out of memory");
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (take_name(&lines.readers[i], quantities[i]) != 0) {
+            rc = aq_fail(error, AQ_E_INVALID, "'%s' is no name of a quantity", quantities[i]);
+        }
     }
-    const int rc = aq_run_lines_read(folder, take_line, &reader, error);
-    if (rc != 0) {
-        aq_run_series_fini(&reader.series);
-        return rc;
+    rc = rc != 0 ? rc : aq_run_lines_read(folder, take_line, &lines, error);
+    for (size_t i = 0; lines.readers != NULL && i < count; i++) {
+        if (rc == 0) {
+            ret_series[i] = lines.readers[i].series;
+        } else {
+            aq_run_series_fini(&lines.readers[i].series);
+        }
     }
-    *ret_series = reader.series;
-    return 0;
+    aq_free(lines.readers);
+    return rc;
 }
 
 void aq_run_series_fini(aq_run_series *series)

@@ -1,5 +1,5 @@
 /*
- * Run series: one quantity of a run over its course, as metrics.jsonl tells it. A run that was
+ * Run series: quantities of a run over its course, as metrics.jsonl tells them. A run that was
  * resumed has gone back to its checkpoint; what it had done after that is forgotten here, too.
  */
 #ifndef AQ_CLI_PLOT_RUN_SERIES_H
@@ -26,13 +26,14 @@ typedef struct aq_run_series {
     size_t fell_back; /* evaluations of versions that fell back to fp32, which are no points */
 } aq_run_series;
 
-/* `quantity` is "return", the mean of evaluations, or the name of a number in the lines, within
- * objects as "replay/stored". Of evaluations, those that confirm a version are no points: it was
- * screened already, and would count twice for having done well. Lines that don't have it, or not as
- * a number, are passed over, as are broken ones. Of a file without any it is empty. As opening and
- * reading the file fail; AQ_E_NOMEM, AQ_E_FULL beyond AQ_SERIES_POINTS_MAX. */
-int aq_run_series_read(const char *folder, const char *quantity, aq_run_series *ret_series,
-                       aq_error *error) AQ_MUST_USE;
+/* A series for each of the quantities, of one look at the run. A quantity is "return", the mean of
+ * evaluations, or the name of a number in the lines, within objects as "replay/stored". Of
+ * evaluations, those that confirm a version are no points: it was screened already, and would count
+ * twice for having done well. Lines that don't have it, or not as a number, are passed over, as are
+ * broken ones. Of a file without any it is empty. As opening and reading the file fail; AQ_E_NOMEM,
+ * AQ_E_FULL beyond AQ_SERIES_POINTS_MAX. */
+int aq_run_series_read(const char *folder, const char *const *quantities, size_t count,
+                       aq_run_series *ret_series, aq_error *error) AQ_MUST_USE;
 void aq_run_series_fini(aq_run_series *series); /* a zeroed one is fine */
 
 #endif

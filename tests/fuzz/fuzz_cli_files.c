@@ -44,13 +44,13 @@ static void read_metrics(const uint8_t *bytes, size_t size)
     aq_compare_curve curve;
     must(aq_metrics_digest_read(fuzz_place(), &digest, NULL));
     aq_metrics_digest_fini(&digest);
+    aq_run_series series[3];
+    must(aq_run_series_read(fuzz_place(), quantities, 3, series, NULL));
     for (int i = 0; i < 3; i++) {
-        aq_run_series series;
-        must(aq_run_series_read(fuzz_place(), quantities[i], &series, NULL));
-        for (size_t k = 1; k < series.count; k++) {
-            AQ_ASSERT(series.points[k].wall_s >= series.points[k - 1].wall_s);
+        for (size_t k = 1; k < series[i].count; k++) {
+            AQ_ASSERT(series[i].points[k].wall_s >= series[i].points[k - 1].wall_s);
         }
-        aq_run_series_fini(&series);
+        aq_run_series_fini(&series[i]);
     }
     must(aq_compare_curve_read(fuzz_place(), &curve, NULL));
     (void)aq_compare_curve_final(&curve);

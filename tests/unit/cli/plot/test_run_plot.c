@@ -2,6 +2,10 @@
  * Runs become curves: what a line of metrics says, what a resumed run forgets, which runs are of
  * one kind.
  */
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "cli/plot/run_groups.h"
 #include "cli/plot/run_plot.h"
 #include "cli/plot/run_series.h"
@@ -17,7 +21,7 @@ TEST_ENDING(end_series, aq_run_series_fini);
 static void read_series(void **state, const char *quantity, const char *text)
 {
     file_put_text(cli_path(state, "metrics.jsonl"), text);
-    assert_int_equal(aq_run_series_read(*state, quantity, &series, NULL), 0);
+    assert_int_equal(aq_run_series_read(*state, &quantity, 1, &series, NULL), 0);
     at_end(end_series, &series);
 }
 
@@ -56,6 +60,32 @@ TEST_IN_FOLDER(a_quantity_within_objects_has_a_path)
                 "{\"wall_s\":2,\"env_steps\":20,\"stored\":1}\n");
     assert_int_equal(series.count, 1);
     assert_true(series.points[0].value == 77);
+}
+
+/* Each is as if it had been read alone: what came after a checkpoint is forgotten where a line of
+ * its own, or one of progress, says so. */
+TEST_IN_FOLDER(quantities_are_read_together_as_each_alone)
+{
+    static const char *const quantities[] = {"return", "loss", "replay/stored"};
+    const char *text =
+        "{\"wall_s\":1,\"env_steps\":10,\"learner_steps\":5,\"loss\":1,\"replay\":{\"stored\":7}}\n"
+        "{\"wall_s\":2,\"env_steps\":20,\"return_mean\":3}\n"
+        "{\"wall_s\":2,\"env_steps\":19,\"return_mean\":4}\n"
+        "{\"wall_s\":3,\"env_steps\":30,\"learner_steps\":9,\"loss\":null,\"replay\":{\"stored\":8}"
+        "}\n"
+        "{\"wall_s\":2,\"env_steps\":25,\"learner_steps\":8,\"loss\":0.5}\n";
+    aq_run_series together[3];
+    read_series(state, "return", text);
+    assert_int_equal(aq_run_series_read(*state, quantities, 3, together, NULL), 0);
+    for (size_t i = 0; i < 3; i++) {
+        aq_run_series_fini(&series);
+        read_series(state, quantities[i], text);
+        assert_int_equal(together[i].count, i == 1 ? 2 : 1);
+        assert_int_equal(together[i].count, series.count);
+        assert_memory_equal(together[i].points, series.points,
+                            series.count * sizeof(*series.points));
+        aq_run_series_fini(&together[i]);
+    }
 }
 
 TEST_IN_FOLDER(evaluations_are_put_between_learner_steps)
@@ -97,8 +127,9 @@ TEST_IN_FOLDER(confirmations_and_versions_that_fell_back_are_no_points)
 
 TEST_IN_FOLDER(a_missing_file_and_a_bad_name_are_refused)
 {
-    assert_int_equal(aq_run_series_read(*state, "loss", &series, &refusal), AQ_E_NOT_FOUND);
-    assert_int_equal(aq_run_series_read(*state, "", &series, &refusal), AQ_E_INVALID);
+    static const char *const quantities[] = {"loss", ""};
+    assert_int_equal(aq_run_series_read(*state, quantities, 1, &series, &refusal), AQ_E_NOT_FOUND);
+    assert_int_equal(aq_run_series_read(*state, quantities, 2, &series, &refusal), AQ_E_INVALID);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -207,7 +238,7 @@ TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
     write_run(state, "b", "seed: 2\n", returns_high);
     write_run(state, "c", "quantizer:\n  format: fp32\n", returns_low);
     const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b"), cli_path(state, "c")};
-    assert_int_equal(aq_run_plot_create(runs, 3, &options, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 3, &options, 1, &plot, NULL), 0);
     assert_int_equal(aq_run_plot_curves(plot), 2);
     const aq_run_curve int8 = aq_run_plot_curve(plot, 0), fp32 = aq_run_plot_curve(plot, 1);
     assert_string_equal(int8.name, "int8");
@@ -221,6 +252,33 @@ TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
     aq_run_plot_destroy(plot);
 }
 
+/* A pipe gives its lines to the first who reads: a second look would wait for ever. */
+TEST_IN_FOLDER(runs_are_read_once_for_all_plots)
+{
+    const aq_run_plot_options options[] = {{.y = "return"}, {.y = "loss"}};
+    aq_run_plot *plots[2];
+    write_run(state, "a", "", "");
+    const char *const runs[] = {cli_path(state, "a")};
+    const char *path = cli_path(state, "a/metrics.jsonl");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const pid_t writer = fork();
+    if (writer == 0) {
+        file_put_text(path, "{\"wall_s\":1,\"env_steps\":5,\"learner_steps\":1,\"loss\":2}\n"
+                            "{\"wall_s\":2,\"env_steps\":9,\"return_mean\":7}\n");
+        _exit(0);
+    }
+    (void)alarm(60);
+    assert_int_equal(aq_run_plots_create(runs, 1, options, 2, plots, NULL), 0);
+    (void)alarm(0);
+    assert_int_equal(waitpid(writer, NULL, 0), writer);
+    assert_near(aq_run_plot_curve(plots[0], 0).points[0].y, 7, 1e-9);
+    assert_near(aq_run_plot_curve(plots[1], 0).points[0].y, 2, 1e-9);
+    aq_run_plot_destroy(plots[0]); /* what they share stays for the other */
+    assert_says(picture_of(plots[1]), ">gym:CartPole-v1</text>");
+    aq_run_plot_destroy(plots[1]);
+}
+
 /* One run was solved at 500 steps; the other goes on at 20. */
 TEST_IN_FOLDER(a_picture_says_what_became_of_runs_that_ended)
 {
@@ -232,7 +290,7 @@ TEST_IN_FOLDER(a_picture_says_what_became_of_runs_that_ended)
               "{\"wall_s\":9,\"env_steps\":400,\"return_mean\":700,\"fell_back\":true}\n"
               "{\"wall_s\":9,\"env_steps\":500,\"return_mean\":100}\n");
     const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b")};
-    assert_int_equal(aq_run_plot_create(runs, 2, &options, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plot, NULL), 0);
     aq_run_curve curve = aq_run_plot_curve(plot, 0);
     assert_int_equal(curve.ended, 1);
     /* Smoothed by two: 15 where one ends, and 55 of the other carried on. */
@@ -245,7 +303,7 @@ TEST_IN_FOLDER(a_picture_says_what_became_of_runs_that_ended)
     aq_run_plot_destroy(plot);
 
     options.end = AQ_BAND_CUT;
-    assert_int_equal(aq_run_plot_create(runs, 2, &options, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plot, NULL), 0);
     curve = aq_run_plot_curve(plot, 0);
     assert_true(curve.points[curve.count - 1].x < 500);
     assert_says(picture_of(plot), "where their curves are cut");
@@ -260,7 +318,7 @@ TEST_IN_FOLDER(a_run_without_points_is_not_counted_as_drawn)
     write_run(state, "a", "seed: 1\n", returns_low);
     write_run(state, "b", "seed: 2\n", "");
     const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b")};
-    assert_int_equal(aq_run_plot_create(runs, 2, &options, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plot, NULL), 0);
     assert_int_equal(aq_run_plot_curve(plot, 0).run_count, 1);
     assert_string_equal(aq_run_plot_note(plot, 1),
                         "1 of 2 runs have no such figure, and are left out");
@@ -281,13 +339,13 @@ TEST_IN_FOLDER(folders_of_other_things_are_skipped_with_a_word)
     cli_make_folder(cli_path(state, "notes"));
     write_run(state, "a", "seed: 1\n", returns_low);
     const char *const runs[] = {cli_path(state, "notes"), cli_path(state, "a")};
-    assert_int_equal(aq_run_plot_create(runs, 2, &options, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plot, NULL), 0);
     assert_says(skipped, "notes is no run folder");
     assert_int_equal(aq_run_plot_curves(plot), 1);
     assert_string_equal(aq_run_plot_curve(plot, 0).name, runs[1]);
     aq_run_plot_destroy(plot);
     const char *const strays[] = {cli_path(state, "notes"), cli_path(state, "nowhere")};
-    assert_refused(aq_run_plot_create(strays, 2, &options, &plot, &refusal), AQ_E_NOT_FOUND,
+    assert_refused(aq_run_plots_create(strays, 2, &options, 1, &plot, &refusal), AQ_E_NOT_FOUND,
                    "none of the folders");
 }
 
@@ -297,7 +355,7 @@ TEST_IN_FOLDER(long_times_are_in_minutes)
     aq_run_plot *plot = NULL;
     write_run(state, "a", "", returns_low);
     const char *const runs[] = {cli_path(state, "a")};
-    assert_int_equal(aq_run_plot_create(runs, 1, &options, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 1, &options, 1, &plot, NULL), 0);
     assert_string_equal(aq_run_plot_x_label(plot), "time (min)");
     const aq_run_curve curve = aq_run_plot_curve(plot, 0);
     assert_true(curve.points[curve.count - 1].x > 119 && curve.points[curve.count - 1].x < 120);
@@ -309,19 +367,20 @@ TEST_IN_FOLDER(a_folder_without_a_run_is_named)
     const aq_run_plot_options options = {.y = "return"};
     aq_run_plot *plot = NULL;
     const char *const runs[] = {cli_path(state, "nowhere")};
-    assert_refused(aq_run_plot_create(runs, 1, &options, &plot, &refusal), AQ_E_NOT_FOUND,
+    assert_refused(aq_run_plots_create(runs, 1, &options, 1, &plot, &refusal), AQ_E_NOT_FOUND,
                    "nowhere");
 }
 
 TEST_IN_FOLDER(without_memory_there_is_no_plot)
 {
-    const aq_run_plot_options options = {.y = "return"};
-    aq_run_plot *plot = NULL;
+    const aq_run_plot_options options[] = {{.y = "return"}, {.y = "loss"}};
+    aq_run_plot *plots[2] = {NULL, NULL};
     int rc = AQ_E_NOMEM;
     write_run(state, "a", "seed: 1\n", returns_low);
     const char *const runs[] = {cli_path(state, "a")};
     EACH_ALLOCATION_FAILS(rc) {
-        rc = aq_run_plot_create(runs, 1, &options, &plot, NULL);
+        rc = aq_run_plots_create(runs, 1, options, 2, plots, NULL);
     }
-    aq_run_plot_destroy(plot);
+    aq_run_plot_destroy(plots[0]);
+    aq_run_plot_destroy(plots[1]);
 }
