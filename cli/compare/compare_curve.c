@@ -149,8 +149,9 @@ static const char *const second_keys[SECOND_FIGURES] = {"staleness", "noise_scal
 typedef struct curve_reader {
     aq_compare_curve *curve;
     life_times life;
+    double told_s; /* when the last line of progress was; NaN: none yet */
     double sums[SECOND_FIGURES];
-    size_t counts[SECOND_FIGURES];
+    double seconds[SECOND_FIGURES]; /* that those stand for */
     double ranks;
 } curve_reader;
 
@@ -181,25 +182,29 @@ static void take_end(curve_reader *reader, const json_t *line)
     curve->gap = aq_json_number_of(json_object_get(line, "precision_gap"), "mean");
 }
 
-/* Noise goes over decades, so its logarithm is what is added up. */
+/* Noise goes over decades, so its logarithm is what is added up. Of an old run not every
+ * second has a line: one stands for all since the one before. */
 static void take_second(curve_reader *reader, const json_t *line)
 {
+    const double wall_s = aq_json_number_of(line, "wall_s");
+    const double seconds = fmax(1, round(wall_s - reader->told_s));
+    reader->told_s = isfinite(wall_s) ? wall_s : reader->told_s;
     const double ranks = aq_json_number_of(line, "ranks");
     reader->ranks = isfinite(ranks) ? ranks : reader->ranks;
     for (int i = 0; i < SECOND_FIGURES; i++) {
         const double told = aq_json_number_of(line, second_keys[i]);
         const double value = i == SECOND_NOISE ? log(told) : told;
         if (isfinite(value)) {
-            reader->sums[i] += value;
-            reader->counts[i]++;
+            reader->sums[i] += seconds * value;
+            reader->seconds[i] += seconds;
         }
     }
 }
 
 static double mean_second(const curve_reader *reader, int figure)
 {
-    return reader->counts[figure] > 0 ? reader->sums[figure] / (double)reader->counts[figure]
-                                      : (double)NAN;
+    return reader->seconds[figure] > 0 ? reader->sums[figure] / reader->seconds[figure]
+                                       : (double)NAN;
 }
 
 /* What the learner tells of shards and actors, as of now. */
@@ -273,7 +278,7 @@ aq_compare_curve aq_compare_curve_none(void)
 int aq_compare_curve_read(const char *folder, aq_compare_curve *ret_curve, aq_error *error)
 {
     aq_compare_curve curve = aq_compare_curve_none();
-    curve_reader reader = {.curve = &curve, .ranks = 1};
+    curve_reader reader = {.curve = &curve, .ranks = 1, .told_s = NAN};
     const int rc = aq_run_lines_read(folder, take_line, &reader, error);
     if (rc != 0) {
         aq_compare_curve_fini(&curve);

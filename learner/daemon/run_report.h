@@ -16,7 +16,7 @@ int aq_run_report_create(const struct aq_learner_parts *parts,
                          aq_run_report **ret_report) AQ_MUST_USE;
 void aq_run_report_destroy(aq_run_report *report); /* NULL is fine */
 
-/* Moves the window of the last second, and writes a line of progress. */
+/* Moves the window of the last second, and tells of progress. */
 void aq_run_report_second(aq_run_report *report, int64_t now_ns);
 
 /* An evaluation came; of those that change nothing only a few get a line. */

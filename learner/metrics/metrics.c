@@ -14,6 +14,7 @@
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "common/sys/print_json.h"
+#include "learner/metrics/line_pace.h"
 #include "learner/run/run_folder.h"
 
 struct aq_metrics {
@@ -21,6 +22,7 @@ struct aq_metrics {
     int file;
     bool torn; /* the file ends within a line that a full disk cut short: the next begins with \n */
     aq_metrics_mirror *mirror; /* NULL: none */
+    aq_line_pace progress;
 };
 
 /* Whether an earlier process left the file with a line that has no end. */
@@ -99,13 +101,14 @@ static int append_text(aq_metrics *metrics, const json_t *line, aq_error *error)
 }
 
 /* Steals `line`, which may be NULL when it could not be made. Each file is tried; the error is the
- * first one's. */
-static int append(aq_metrics *metrics, json_t *line, aq_error *error)
+ * first one's. A line that is not kept is in no file. */
+static int append(aq_metrics *metrics, json_t *line, bool is_kept, aq_error *error)
 {
     aq_error again;
-    int rc = append_text(metrics, line, error);
+    int rc = is_kept ? append_text(metrics, line, error) : 0;
     if (line && metrics->mirror) {
-        int mirrored = aq_metrics_mirror_line(metrics->mirror, line, rc != 0 ? &again : error);
+        int mirrored =
+            aq_metrics_mirror_line(metrics->mirror, line, is_kept, rc != 0 ? &again : error);
         rc = rc != 0 ? rc : mirrored;
     }
     json_decref(line);
@@ -185,7 +188,12 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
     put_part(line, "time", sample->time);
     put_part(line, "energy", sample->energy);
     (void)json_object_set_new(line, "best", best_json(sample->best));
-    return append(metrics, line, error);
+    const bool is_kept = aq_line_pace_is_due(&metrics->progress, sample->wall_s);
+    const int rc = append(metrics, line, is_kept, error);
+    if (is_kept && rc == 0) { /* else the next is tried: trouble lasts until a line is written */
+        aq_line_pace_of_seconds(&metrics->progress, sample->wall_s);
+    }
+    return rc;
 }
 
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
@@ -204,7 +212,7 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
         (void)json_object_set_new(line, "return_fp32", aq_json_number(result->fp32_mean));
         (void)json_object_set_new(line, "return_fp32_std", aq_json_number(result->fp32_std));
     }
-    return append(metrics, line, error);
+    return append(metrics, line, true, error);
 }
 
 int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
@@ -216,7 +224,7 @@ int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                   aq_json_count(gap->version), "episodes", aq_json_count(gap->episodes),
                   "return_fp32", aq_json_number(gap->return_fp32), "mean",
                   aq_json_number(gap->mean), "ci95", aq_json_number(aq_version_gap_ci95(gap)));
-    return append(metrics, line, error);
+    return append(metrics, line, true, error);
 }
 
 int aq_metrics_setting(aq_metrics *metrics, double wall_s, uint64_t env_steps,
@@ -271,5 +279,5 @@ int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_er
     put_part(line, "energy", outcome->energy);
     (void)json_object_set_new(line, "precision_gap", gap_of_run(&outcome->gap));
     (void)json_object_set_new(line, "best", best_json(outcome->best));
-    return append(metrics, line, error);
+    return append(metrics, line, true, error);
 }

@@ -63,7 +63,8 @@ void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
 /* From now on each line goes there, too. Takes the mirror over. */
 void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror);
 
-/* A full disk loses the line, not the run. */
+/* A full disk loses the line, not the run. Progress is told once a second; of an old run not every
+ * line is kept in files, see line_pace.h. */
 int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample,
                         aq_error *error) AQ_MUST_USE;
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,

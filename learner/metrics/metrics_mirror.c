@@ -89,17 +89,21 @@ static int write_scalars(aq_metrics_mirror *mirror, const json_t *line, aq_error
         aq_clock_wall_ns(), error);
 }
 
-int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line, aq_error *error)
+int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line, bool is_kept,
+                           aq_error *error)
 {
     const json_t *learner_steps = json_object_get(line, "learner_steps");
     aq_error again;
-    int rc = open_files(mirror, error);
     if (json_is_integer(learner_steps)) {
         mirror->learner_steps = (uint64_t)json_integer_value(learner_steps);
     }
     if (mirror->config.history) {
         aq_run_history_line(mirror->config.history, line);
     }
+    if (!is_kept) {
+        return 0;
+    }
+    int rc = open_files(mirror, error);
     /* What only ranks is of a version that has its point in the curve. */
     if (mirror->board && !json_is_true(json_object_get(line, "ranks_only"))) {
         int board_rc = write_scalars(mirror, line, rc != 0 ? &again : error);

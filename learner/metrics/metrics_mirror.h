@@ -31,8 +31,9 @@ int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **r
                            aq_error *error) AQ_MUST_USE;
 void aq_metrics_mirror_close(aq_metrics_mirror *mirror); /* NULL is fine */
 
-/* Every file is tried; the error is the first one's. */
-int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line,
+/* Every file is tried; the error is the first one's. A line that is not kept is for the
+ * history alone. */
+int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line, bool is_kept,
                            aq_error *error) AQ_MUST_USE;
 
 #endif

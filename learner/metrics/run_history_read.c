@@ -1,7 +1,7 @@
 /*
- * Run history: what earlier processes of a run wrote. A week's metrics.jsonl is a gigabyte, of
- * which a few hundred rows are kept: so the file is read in strips, evenly spread, and its end
- * whole. Each strip begins anew with the first line that starts in it.
+ * Run history: what earlier processes of a run wrote. A week's metrics.jsonl is a hundred megabytes
+ * and more, of which a few hundred rows are kept: so the file is read in strips, evenly spread, and
+ * its end whole. Each strip begins anew with the first line that starts in it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -56,6 +56,16 @@ TEST_IN_FOLDER(the_end_tells_the_totals)
     assert_true(curve.staleness == 3.0);
 }
 
+/* From an hour on they are told ever more rarely. */
+TEST_IN_FOLDER(a_line_of_progress_counts_as_the_seconds_that_it_stands_for)
+{
+    read_text(state, "{\"event\":\"progress\",\"wall_s\":35990.0,\"staleness\":2.0}\n"
+                     "{\"event\":\"progress\",\"wall_s\":35991.01,\"staleness\":3.0}\n"
+                     "{\"event\":\"progress\",\"wall_s\":36001.0,\"staleness\":3.0}\n"
+                     "{\"event\":\"progress\",\"wall_s\":35990.0,\"staleness\":3.0}\n");
+    assert_near(curve.staleness, (2.0 + 12 * 3.0) / 13, 1e-9);
+}
+
 /* What fuzzing found: one such line was the end of the whole file. */
 TEST_IN_FOLDER(an_end_in_no_state_of_ours_is_passed_over)
 {

@@ -311,6 +311,36 @@ TEST_IN(metrics_desk, desk, a_crash_in_the_middle_of_a_line_costs_no_other)
     assert_true(number(lines->objects[1], "loss") == 1);
 }
 
+TEST_IN(metrics_desk, desk, an_old_run_keeps_a_line_now_and_then)
+{
+    aq_metrics_sample sample = sample_of(1);
+    for (unsigned i = 0; i < 100; i++) {
+        sample.wall_s = 36000 + i;
+        assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
+    }
+    assert_true(number(read_lines(desk, 10)->objects[9], "wall_s") == 36090);
+}
+
+/* Who asks for the status in between should be told of it. */
+TEST_IN(metrics_desk, desk, trouble_of_an_old_run_lasts_until_a_line_is_written)
+{
+    aq_metrics_sample sample = sample_of(1);
+    fixture_limit_file_size(1);
+    for (unsigned i = 0; i < 3; i++) {
+        sample.wall_s = 36000 + i;
+        assert_true(aq_metrics_progress(desk->metrics, &sample, NULL) != 0);
+    }
+    fixture_limit_file_size(0);
+    for (unsigned i = 3; i < 6; i++) {
+        sample.wall_s = 36000 + i;
+        assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
+    }
+    char text[8192];
+    text[file_get(file_of(desk), text, sizeof(text) - 1)] = '\0';
+    assert_says(text, "\"wall_s\":36003");
+    assert_null(strstr(text, "\"wall_s\":36004"));
+}
+
 TEST_IN(metrics_desk, desk, a_full_disk_is_said)
 {
     aq_metrics_sample sample = sample_of(1);

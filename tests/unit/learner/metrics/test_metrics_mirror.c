@@ -193,7 +193,7 @@ static void mirror_progress(const run_dir *dir, bool tensorboard, bool csv)
     aq_metrics_mirror *mirror = NULL;
     json_t *line = line_of(progress_text);
     assert_int_equal(open_mirror(dir, tensorboard, csv, &mirror), 0);
-    assert_int_equal(aq_metrics_mirror_line(mirror, line, NULL), 0);
+    assert_int_equal(aq_metrics_mirror_line(mirror, line, true, NULL), 0);
     aq_metrics_mirror_close(mirror);
     json_decref(line);
 }
@@ -210,16 +210,38 @@ TEST_IN(run_dir, dir, each_file_can_be_turned_off)
     assert_int_equal(files_with(dir, "csv"), 1);
 }
 
+TEST_IN(run_dir, dir, a_line_that_is_not_kept_is_in_the_history_alone)
+{
+    aq_metrics_mirror *mirror = NULL;
+    aq_run_history *history = NULL;
+    json_t *line = line_of(progress_text);
+    assert_int_equal(aq_run_history_create(&fixture_metrics, &history), 0);
+    const aq_mirror_config config = {.run_dir = dir->path,
+                                     .metrics = &fixture_metrics,
+                                     .format = "int8",
+                                     .csv = true,
+                                     .history = history};
+    assert_int_equal(aq_metrics_mirror_open(&config, &mirror, NULL), 0);
+    assert_int_equal(aq_metrics_mirror_line(mirror, line, false, NULL), 0);
+    assert_null(strstr(read_csv(dir), "progress"));
+    assert_int_equal(
+        aq_history_series_rows(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_PROGRESS)),
+        1);
+    aq_metrics_mirror_close(mirror);
+    aq_run_history_destroy(history);
+    json_decref(line);
+}
+
 TEST_IN(run_dir, dir, a_file_that_has_no_room_now_is_opened_once_there_is)
 {
     aq_metrics_mirror *mirror = NULL;
     json_t *line = line_of(progress_text);
     fixture_limit_file_size(1);
     assert_int_equal(open_mirror(dir, true, true, &mirror), 0);
-    assert_true(aq_metrics_mirror_line(mirror, line, NULL) != 0);
+    assert_true(aq_metrics_mirror_line(mirror, line, true, NULL) != 0);
     assert_int_equal(files_with(dir, "tfevents"), 0); /* none is left with each attempt */
     fixture_limit_file_size(0);
-    assert_int_equal(aq_metrics_mirror_line(mirror, line, NULL), 0);
+    assert_int_equal(aq_metrics_mirror_line(mirror, line, true, NULL), 0);
     assert_int_equal(files_with(dir, "tfevents"), 1);
     assert_says(read_csv(dir), "progress");
     aq_metrics_mirror_close(mirror);
@@ -260,7 +282,7 @@ TEST_IN(run_dir, dir, a_version_that_fell_back_is_shown_as_what_was_played)
     json_t *line = line_of("{\"event\":\"evaluation\",\"env_steps\":150,\"format\":\"fp32\","
                            "\"fell_back\":true,\"return_mean\":500.0}");
     assert_int_equal(open_mirror(dir, true, true, &mirror), 0);
-    assert_int_equal(aq_metrics_mirror_line(mirror, line, NULL), 0);
+    assert_int_equal(aq_metrics_mirror_line(mirror, line, true, NULL), 0);
     aq_metrics_mirror_close(mirror);
     json_decref(line);
     const char *events = read_file_with(dir, "tfevents");
