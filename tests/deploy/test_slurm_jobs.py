@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""When the jobs of deploy/slurm start a program again, go back to the queue, and end.
+
+    test_slurm_jobs.py ROOT
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+JOBS = os.path.join(sys.argv[1], "deploy", "slurm")
+
+
+class Jobs(unittest.TestCase):
+    """The scripts of Slurm's jobs, with programs that are scripts themselves and note what they
+    are told."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = place.name
+        self.put("learner.url", "tcp://head:5550")
+        self.program("actorq", 'mkdir -p "$2/operator"; touch "$2/operator/key.pem"')
+        self.program("scontrol", ":")
+
+    def put(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def program(self, name, script):
+        self.put(name, f'#!/bin/bash\ncd {shlex.quote(self.folder)}\n'
+                       f'echo "{name} $*" >>said\n{script}\n')
+        os.chmod(os.path.join(self.folder, name), 0o755)
+
+    def said(self, words):
+        try:
+            with open(os.path.join(self.folder, "said"), encoding="utf-8") as file:
+                return sum(line.startswith(words) for line in file)
+        except FileNotFoundError:
+            return 0
+
+    def wait_for(self, words, count):
+        end = time.monotonic() + 30
+        while self.said(words) < count and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertGreaterEqual(self.said(words), count, words)
+
+    def begin(self, script, *arguments, **environment):
+        job = subprocess.Popen(
+            ["bash", os.path.join(JOBS, script), self.folder, *arguments],
+            env={"PATH": f"{self.folder}:{os.environ['PATH']}", "SLURM_JOB_ID": "7", **environment},
+            stderr=subprocess.DEVNULL)
+        self.addCleanup(job.kill)
+        return job
+
+    # A program that goes on until it is told to end, or a minute.
+    WAITS = "trap 'exit 0' TERM; for _ in {1..600}; do sleep 0.1; done"
+
+    def test_a_shard_that_dies_alone_is_started_again_with_its_steps(self):
+        self.program("actorq-learner", self.WAITS)
+        self.program("actorq-replay", "[ -e once ] || { touch once; exit 3; }\n" + self.WAITS)
+        job = self.begin("head.sbatch")
+        self.wait_for("actorq-replay", 2)
+        with open(os.path.join(self.folder, "said"), encoding="utf-8") as file:
+            starts = [line for line in file if line.startswith("actorq-replay")]
+        self.assertEqual(starts[0], starts[1])
+        self.assertIn(f"--data {self.folder}/replay-0", starts[0])
+        job.terminate()
+        self.assertEqual(job.wait(50), 0)
+        self.assertEqual(self.said("actorq-replay"), 2)
+        self.assertEqual(self.said("scontrol requeue 7"), 1)
+
+    def test_a_head_whose_shard_will_not_live_goes_back_to_the_queue(self):
+        self.program("actorq-learner", self.WAITS)
+        self.program("actorq-replay", "exit 3")
+        self.assertEqual(self.begin("head.sbatch").wait(50), 1)
+        self.assertEqual(self.said("actorq-replay"), 5)
+        self.assertEqual(self.said("scontrol requeue 7"), 1)
+
+    def test_a_head_whose_run_is_over_ends(self):
+        self.program("actorq-learner", "sleep 0.3")
+        self.program("actorq-replay", self.WAITS)
+        self.assertEqual(self.begin("head.sbatch").wait(50), 0)
+        self.assertEqual(self.said("scontrol"), 0)
+
+    def actor(self, **environment):
+        """How often the job of an actor that got SIGTERM went back to the queue, and the job."""
+        self.program("actorq-actor", self.WAITS)
+        before, job = self.said("actorq-actor"), self.begin("actors.sbatch", **environment)
+        self.wait_for("actorq-actor", before + 1)
+        job.terminate()
+        self.assertEqual(job.wait(50), 0)
+        return self.said("scontrol")
+
+    def test_actors_whose_time_is_over_go_back_to_the_queue_one_by_one(self):
+        self.assertEqual(self.actor(ACTORQ_NO_REQUEUE="1"), 0)
+        self.assertEqual(self.actor(SLURM_JOB_END_TIME=str(int(time.time()) + 3600)), 0)
+        self.assertEqual(self.actor(SLURM_JOB_END_TIME=str(int(time.time()) + 30)), 1)
+        self.actor(SLURM_ARRAY_JOB_ID="5", SLURM_ARRAY_TASK_ID="2")
+        self.assertEqual(self.said("scontrol requeue 5_2"), 1)
+
+    def test_actors_whose_run_is_over_end(self):
+        self.program("actorq-actor", "exit 0")
+        self.assertEqual(self.begin("actors.sbatch").wait(50), 0)
+        self.assertEqual(self.said("scontrol"), 0)
+
+    def test_actors_that_still_wait_for_their_head_go_back_to_the_queue(self):
+        os.remove(os.path.join(self.folder, "learner.url"))
+        job = self.begin("actors.sbatch")
+        time.sleep(0.5)
+        job.terminate()
+        self.assertEqual(job.wait(50), 0)
+        self.assertEqual(self.said("scontrol requeue 7"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
