@@ -46,9 +46,14 @@ static void print_what_to_do(const certs_arguments *arguments)
         {"operator", "whoever looks at the run and steers it"},
     };
     const char *folder = arguments->folder;
-    (void)printf("%s, valid for %u days. Copy\n\n",
-                 arguments->renew ? "New certificates of the same authority" : "A new authority",
-                 (unsigned)arguments->days);
+    const unsigned days = (unsigned)arguments->days;
+    if (arguments->renew) {
+        (void)printf("New certificates of the same authority, valid for %u days. Copy\n\n", days);
+    } else {
+        (void)printf("A new authority, valid for %u days, and certificates, valid for %u days. "
+                     "Copy\n\n",
+                     days < AQ_AUTHORITY_DAYS_MIN ? AQ_AUTHORITY_DAYS_MIN : days, days);
+    }
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
         (void)printf("  %s/%-9s to %s\n", folder, roles[i][0], roles[i][1]);
     }

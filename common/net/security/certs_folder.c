@@ -23,7 +23,6 @@
 
 enum {
     PATH_BYTES = 4096,
-    AUTHORITY_DAYS_MIN = 3650,
     SKEW_S = 24 * 3600, /* of clocks between hosts, in the past of a certificate */
     DAY_S = 24 * 3600,
 };
@@ -162,7 +161,7 @@ static int make_token(const char *path, enum aq_access_role role,
 static int make_authority(const char *path, int64_t now_s, unsigned days,
                           aq_certificate *ret_authority, aq_error *error)
 {
-    unsigned lasts = days < AUTHORITY_DAYS_MIN ? AUTHORITY_DAYS_MIN : days;
+    unsigned lasts = days < AQ_AUTHORITY_DAYS_MIN ? AQ_AUTHORITY_DAYS_MIN : days;
     char name[AQ_CERTIFICATE_NAME_MAX];
     const aq_certificate_spec spec = {
         .name = name, .from_s = now_s - SKEW_S, .until_s = now_s + (int64_t)lasts * DAY_S};

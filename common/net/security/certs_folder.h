@@ -17,6 +17,9 @@
 
 #include "common/base/error.h"
 
+/* An authority is valid for at least so many days, for more where its roles' certificates are. */
+enum { AQ_AUTHORITY_DAYS_MIN = 3650 };
+
 /* Makes the folder and everything in it. AQ_E_EXISTS when there is something already. */
 int aq_certs_folder_make(const char *path, int64_t now_s, unsigned days,
                          aq_error *error) AQ_MUST_USE;
