@@ -11,6 +11,7 @@
  */
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -137,10 +138,25 @@ static const char *split(const char *url, url_parts *parts)
     return "allowed are tcp://host:port, ipc:///path and inproc://name";
 }
 
+/* fe80::/10, or any with a zone. NNG dials one with a zone, but members tell each other where they
+ * are without, and the interfaces of another host have other names. */
+static bool is_link_local(const char *url)
+{
+    static const char start[] = "tcp://[";
+    const char *host = url + strlen(start);
+    return starts_with(url, start) &&
+           (strchr(host, '%') != NULL ||
+            (strncasecmp(host, "fe", 2) == 0 && strspn(host + 2, "89abAB") > 0));
+}
+
 int aq_url_validate(const char *url, aq_error *error)
 {
     url_parts parts;
-    const char *fault = split(url, &parts);
+    const char *fault =
+        is_link_local(url)
+            ? "a link-local address, or one with a zone, says something on one host alone; take "
+              "another address of that host, such as one of fd00::/8, or its name"
+            : split(url, &parts);
 
     if (fault != NULL) {
         return aq_fail(error, AQ_E_INVALID, "bad url '%.*s': %s", AQ_URL_MAX, url, fault);

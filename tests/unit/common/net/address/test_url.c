@@ -9,6 +9,7 @@ TEST(good_urls_are_taken)
     static const char *const urls[] = {
         "tcp://127.0.0.1:5550", "tcp://learner:0",
         "tcp://*:65535",        "tcp://[::1]:5550",
+        "tcp://[fd00::2]:1",    "tcp://[fec0::1]:1",
         "tcp://[::]:1",         "tcp://learner-0.actorq.svc.cluster.local:5550",
         "ipc:///tmp/learner",   "ipc:///run/actorq/a.b",
         "inproc://name",        "inproc://a/b",
@@ -44,6 +45,10 @@ TEST(bad_urls_are_named_and_told_what_is_allowed)
         {"tcp://1.2.3.4;5.6.7.8:1", "host"},
         {"tcp://[xyz]:1", "host"},
         {"tcp://[]:1", "host"},
+        {"tcp://[fe80::1]:1", "link-local"},
+        {"tcp://[FEBF::1]:1", "link-local"},
+        {"tcp://[fe80::1%eth0]:1", "fd00::/8"},
+        {"tcp://[fe80::1%25eth0]:1", "link-local"},
         {"tcp://lear ner:1", "blanks"},
         {"tcp://lear\nner:1", "blanks"},
         {"ipc://relative", "absolute"},
