@@ -44,9 +44,13 @@ static void set_facts(actorq_data *data)
 int actorq_data_open(const char *path, actorq_data **ret_data, actorq_error *error)
 {
     aq_error problem = {0};
+    int rc = AQ_NEED(&problem, {"path", path}, {"ret_data", ret_data});
+    if (rc != 0) {
+        return aq_library_tell(rc, &problem, error);
+    }
     actorq_data *data = aq_alloc(1, sizeof(*data));
-    int rc = data != NULL ? aq_data_set_reader_open(path, &data->reader, &problem)
-                          : aq_fail(&problem, AQ_E_NOMEM, "no memory to read %s", path);
+    rc = data != NULL ? aq_data_set_reader_open(path, &data->reader, &problem)
+                      : aq_fail(&problem, AQ_E_NOMEM, "no memory to read %s", path);
     if (rc == 0) {
         set_facts(data);
         *ret_data = data;
@@ -69,7 +73,7 @@ void actorq_data_close(actorq_data *data)
 
 const actorq_data_facts *actorq_data_look(const actorq_data *data)
 {
-    return &data->facts;
+    return data != NULL ? &data->facts : NULL;
 }
 
 /* Values of the columns whose frames are stored once. */
@@ -106,7 +110,8 @@ int actorq_data_next(actorq_data *data, int *ret_more, actorq_piece *ret_piece, 
     aq_error problem = {0};
     aq_data_set_block block;
     bool more;
-    int rc = aq_data_set_reader_next(data->reader, &more, &block, &problem);
+    int rc = AQ_NEED(&problem, {"data", data}, {"ret_more", ret_more}, {"ret_piece", ret_piece});
+    rc = rc != 0 ? rc : aq_data_set_reader_next(data->reader, &more, &block, &problem);
     if (rc != 0) {
         return aq_library_tell(rc, &problem, error);
     }

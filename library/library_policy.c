@@ -138,7 +138,10 @@ int actorq_policy_load(const char *path, const char *precision, actorq_policy **
     aq_snapshot *snapshot;
     char found[AQ_POLICY_PATH_MAX];
     uint32_t format = AQ_PRECISION_AS_STORED;
-    int rc = precision != NULL ? aq_precision_take(&format, precision, &problem) : 0;
+    int rc = AQ_NEED(&problem, {"path", path}, {"ret_policy", ret_policy});
+    if (rc == 0 && precision != NULL) {
+        rc = aq_precision_take(&format, precision, &problem);
+    }
     rc = rc != 0 ? rc : aq_policy_source_read(path, format, &snapshot, found, NULL, &problem);
     rc = rc != 0 ? rc : make(snapshot, found, ret_policy, &problem);
     return aq_library_tell(rc, &problem, error);
@@ -147,7 +150,8 @@ int actorq_policy_load(const char *path, const char *precision, actorq_policy **
 int actorq_policy_copy(const actorq_policy *policy, actorq_policy **ret_policy, actorq_error *error)
 {
     aq_error problem = {0};
-    int rc = make(aq_snapshot_ref(policy->snapshot), policy->path, ret_policy, &problem);
+    int rc = AQ_NEED(&problem, {"policy", policy}, {"ret_policy", ret_policy});
+    rc = rc != 0 ? rc : make(aq_snapshot_ref(policy->snapshot), policy->path, ret_policy, &problem);
     return aq_library_tell(rc, &problem, error);
 }
 
@@ -163,13 +167,27 @@ void actorq_policy_free(actorq_policy *policy)
 
 const actorq_policy_facts *actorq_policy_look(const actorq_policy *policy)
 {
-    return &policy->facts;
+    return policy != NULL ? &policy->facts : NULL;
 }
 
 /* ---- acting --------------------------------------------------------------------------------- */
 
 /* What is done with some rows. */
-typedef void (*rows_fn)(actorq_policy *policy, const void *obs, uint32_t rows, uint8_t *out);
+typedef struct rows_work {
+    void (*run)(actorq_policy *policy, const void *obs, uint32_t rows, uint8_t *out);
+    size_t (*out_bytes)(const actorq_policy *policy); /* of a row */
+    const char *out_name;
+} rows_work;
+
+static size_t action_bytes(const actorq_policy *policy)
+{
+    return policy->facts.action_bytes;
+}
+
+static size_t outputs_bytes(const actorq_policy *policy)
+{
+    return policy->facts.output_count * sizeof(float);
+}
 
 static void act_greedy(actorq_policy *policy, const void *obs, uint32_t rows, uint8_t *actions)
 {
@@ -182,6 +200,9 @@ static void write_outputs(actorq_policy *policy, const void *obs, uint32_t rows,
                       (float *)(void *)outputs);
 }
 
+static const rows_work greedy = {act_greedy, action_bytes, "actions"};
+static const rows_work forward = {write_outputs, outputs_bytes, "outputs"};
+
 /* Rows between the caller's memory and this library's. */
 typedef struct row_ends {
     const void *obs;
@@ -189,6 +210,25 @@ typedef struct row_ends {
     float *states; /* NULL: a row is of no episode, so that there is nothing to go on from */
     void *out;
 } row_ends;
+
+/* Without rows nothing is read or written. */
+static int check_rows(const actorq_policy *policy, const row_ends *ends, const rows_work *work,
+                      aq_error *error)
+{
+    int rc = AQ_NEED(error, {"policy", policy});
+    if (rc == 0 && ends->rows > 0) {
+        rc = AQ_NEED(error, {"observations", ends->obs}, {work->out_name, ends->out});
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    const uint64_t state_row = policy->facts.state_count * sizeof(float);
+    const uint64_t row = policy->facts.observation_bytes + work->out_bytes(policy) + state_row;
+    return ends->rows <= PTRDIFF_MAX / row
+               ? 0
+               : aq_fail(error, AQ_E_INVALID, "%llu observations are more than memory holds",
+                         (unsigned long long)ends->rows);
+}
 
 static int check_state(const actorq_policy *policy, const float *states, aq_error *error)
 {
@@ -223,7 +263,7 @@ static void give_states(const actorq_policy *policy, uint32_t rows, float *state
 }
 
 /* What comes of a row has nothing to do with its place: any number can be done in pieces. */
-static int in_pieces(actorq_policy *policy, const row_ends *ends, rows_fn work, size_t out_bytes,
+static int in_pieces(actorq_policy *policy, const row_ends *ends, const rows_work *work,
                      actorq_error *error)
 {
     const uint8_t *from = ends->obs;
@@ -231,14 +271,16 @@ static int in_pieces(actorq_policy *policy, const row_ends *ends, rows_fn work, 
     const uint32_t most =
         ends->rows < AQ_ENGINE_ROWS_MAX ? (uint32_t)ends->rows : AQ_ENGINE_ROWS_MAX;
     aq_error problem = {0};
-    int rc = check_state(policy, ends->states, &problem);
+    int rc = check_rows(policy, ends, work, &problem);
+    rc = rc == 0 ? check_state(policy, ends->states, &problem) : rc;
     rc = rc == 0 ? make_room(policy, most, &problem) : rc;
     for (uint64_t done = 0; rc == 0 && done < ends->rows; done += most) {
         const uint32_t count = ends->rows - done < most ? (uint32_t)(ends->rows - done) : most;
         float *states =
             ends->states != NULL ? ends->states + done * policy->facts.state_count : NULL;
         take_states(policy, states, count);
-        work(policy, from + done * policy->facts.observation_bytes, count, to + done * out_bytes);
+        work->run(policy, from + done * policy->facts.observation_bytes, count,
+                  to + done * work->out_bytes(policy));
         give_states(policy, count, states);
     }
     return aq_library_tell(rc, &problem, error);
@@ -248,7 +290,7 @@ int actorq_policy_act_from(actorq_policy *policy, const void *observations, uint
                            float *states, void *actions, actorq_error *error)
 {
     const row_ends ends = {observations, rows, states, actions};
-    return in_pieces(policy, &ends, act_greedy, policy->facts.action_bytes, error);
+    return in_pieces(policy, &ends, &greedy, error);
 }
 
 int actorq_policy_act(actorq_policy *policy, const void *observations, uint64_t rows, void *actions,
@@ -261,13 +303,16 @@ int actorq_policy_outputs(actorq_policy *policy, const void *observations, uint6
                           float *outputs, actorq_error *error)
 {
     const row_ends ends = {observations, rows, NULL, outputs};
-    return in_pieces(policy, &ends, write_outputs, policy->facts.output_count * sizeof(*outputs),
-                     error);
+    return in_pieces(policy, &ends, &forward, error);
 }
 
 static int draw(actorq_policy *policy, const row_ends *ends, const aq_act_draws *draws,
                 aq_error *error)
 {
+    int rc = check_rows(policy, ends, &greedy, error); /* they are as wide */
+    if (rc != 0) {
+        return rc;
+    }
     if (drawing_of(policy) == NULL) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "a policy with the head %s draws nothing: its actors act greedily, and "
@@ -279,7 +324,7 @@ static int draw(actorq_policy *policy, const row_ends *ends, const aq_act_draws 
                        (unsigned long long)ends->rows, AQ_ENGINE_ROWS_MAX);
     }
     const uint32_t rows = (uint32_t)ends->rows;
-    int rc = check_state(policy, ends->states, error);
+    rc = check_state(policy, ends->states, error);
     rc = rc == 0 ? make_room(policy, rows, error) : rc;
     if (rc == 0) {
         aq_act_draws all = *draws;
@@ -318,8 +363,11 @@ int actorq_policy_evaluate(actorq_policy *policy, uint32_t episodes, uint64_t se
     aq_error problem = {0};
     aq_env_task task;
     aq_evaluation result;
-    const aq_snapshot *snapshot = policy->snapshot;
-    int rc = aq_env_task_find(snapshot->task, aq_schema_hash(&snapshot->schema), &task, &problem);
+    int rc = AQ_NEED(&problem, {"policy", policy}, {"ret_worth", ret_worth});
+    if (rc == 0) {
+        const aq_snapshot *snapshot = policy->snapshot;
+        rc = aq_env_task_find(snapshot->task, aq_schema_hash(&snapshot->schema), &task, &problem);
+    }
     if (rc == 0) {
         rc = aq_evaluate(task.env, policy->engine, episodes, seed, &result, &problem);
         aq_env_task_fini(&task);

@@ -105,9 +105,13 @@ int actorq_vec_open(const char *task, uint32_t lanes, uint64_t seed, actorq_vec 
                     actorq_error *error)
 {
     aq_error problem = {0};
+    int rc = AQ_NEED(&problem, {"task", task}, {"ret_vec", ret_vec});
+    if (rc != 0) {
+        return aq_library_tell(rc, &problem, error);
+    }
     actorq_vec *vec = aq_alloc(1, sizeof(*vec));
-    int rc = vec != NULL ? open_vec(vec, task, lanes, seed, &problem)
-                         : aq_fail(&problem, AQ_E_NOMEM, "no memory for environments");
+    rc = vec != NULL ? open_vec(vec, task, lanes, seed, &problem)
+                     : aq_fail(&problem, AQ_E_NOMEM, "no memory for environments");
     if (rc == 0) {
         *ret_vec = vec;
     } else {
@@ -129,7 +133,7 @@ void actorq_vec_close(actorq_vec *vec)
 
 const actorq_vec_facts *actorq_vec_look(const actorq_vec *vec)
 {
-    return &vec->facts;
+    return vec != NULL ? &vec->facts : NULL;
 }
 
 /* ---- reset ---------------------------------------------------------------------------------- */
@@ -142,6 +146,10 @@ static int fail_env(const actorq_vec *vec, aq_error *error)
 int actorq_vec_reset(actorq_vec *vec, const uint64_t *seed, void *observations, actorq_error *error)
 {
     aq_error problem = {0};
+    int rc = AQ_NEED(&problem, {"vec", vec}, {"observations", observations});
+    if (rc != 0) {
+        return aq_library_tell(rc, &problem, error);
+    }
     aq_vec_env_lend(vec->vec, observations, vec->next_obs, vec->reward);
     if (seed != NULL) {
         aq_rng_init(&vec->rng, *seed, RESET_STREAM);
@@ -152,7 +160,7 @@ int actorq_vec_reset(actorq_vec *vec, const uint64_t *seed, void *observations, 
         aq_vec_env_start(vec->vec, vec->facts.lanes, aq_rng_next(&vec->rng));
     }
     vec->is_held = false;
-    int rc = vec->vec->waiting_count > 0 ? fail_env(vec, &problem) : 0;
+    rc = vec->vec->waiting_count > 0 ? fail_env(vec, &problem) : 0;
     return aq_library_tell(rc, &problem, error);
 }
 
@@ -235,6 +243,12 @@ static uint32_t write_ends(const aq_vec_env *vec, const actorq_rows *rows)
 
 static int check_step(const actorq_vec *vec, const actorq_rows *rows, aq_error *error)
 {
+    int rc = AQ_NEED(error, {"rows.finals", rows->finals}, {"rows.rewards", rows->rewards},
+                     {"rows.terminated", rows->terminated}, {"rows.truncated", rows->truncated},
+                     {"rows.returns", rows->returns}, {"rows.lengths", rows->lengths});
+    if (rc != 0) {
+        return rc;
+    }
     if (rows->observations == NULL && vec->facts.lanes > 1) {
         return aq_fail(error, AQ_E_INVALID, "no place for the observations of %u environments",
                        vec->facts.lanes);
@@ -249,7 +263,9 @@ int actorq_vec_step(actorq_vec *vec, const void *actions, const actorq_rows *row
 {
     aq_error problem = {0};
     const void *taken;
-    int rc = check_step(vec, rows, &problem);
+    int rc = AQ_NEED(&problem, {"vec", vec}, {"actions", actions}, {"rows", rows},
+                     {"ret_ended", ret_ended});
+    rc = rc != 0 ? rc : check_step(vec, rows, &problem);
     rc = rc != 0 ? rc : take_actions(vec, actions, &taken, &problem);
     if (rc == 0) {
         const bool holds = rows->observations == NULL;
@@ -294,6 +310,11 @@ static int put(actorq_vec *vec, uint32_t lane, const actorq_value *values, size_
                        AQ_GOLDEN_VALUES_MAX);
     }
     for (size_t i = 0; i < count; i++) {
+        rc = AQ_NEED(error, {"a value's name", values[i].name},
+                     {"a value's numbers", values[i].numbers});
+        if (rc != 0) {
+            return rc;
+        }
         rows.rows[i] = (aq_golden_value){values[i].name, values[i].count, values[i].numbers};
     }
     void *state = aq_vec_env_state(vec->vec, lane);
@@ -308,7 +329,8 @@ int actorq_vec_put(actorq_vec *vec, uint32_t lane, const actorq_value *values, s
                    void *observation, actorq_error *error)
 {
     aq_error problem = {0};
-    int rc = put(vec, lane, values, count, observation, &problem);
+    int rc = AQ_NEED(&problem, {"vec", vec}, {"values", values}, {"observation", observation});
+    rc = rc != 0 ? rc : put(vec, lane, values, count, observation, &problem);
     return aq_library_tell(rc, &problem, error);
 }
 
@@ -343,6 +365,7 @@ int actorq_vec_draw(actorq_vec *vec, uint32_t lane, uint32_t width, uint32_t hei
 {
     aq_error problem = {0};
     aq_canvas canvas = {.width = width, .height = height, .pixels = pixels};
-    int rc = draw(vec, lane, &canvas, &problem);
+    int rc = AQ_NEED(&problem, {"vec", vec}, {"pixels", pixels});
+    rc = rc != 0 ? rc : draw(vec, lane, &canvas, &problem);
     return aq_library_tell(rc, &problem, error);
 }

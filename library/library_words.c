@@ -33,6 +33,14 @@ int aq_library_tell(int rc, const aq_error *problem, actorq_error *error)
     return rc;
 }
 
+int aq_library_need(const aq_library_given *given, aq_error *error)
+{
+    while (given->name != NULL && given->at != NULL) {
+        given++;
+    }
+    return given->name == NULL ? 0 : aq_fail(error, AQ_E_INVALID, "%s is NULL", given->name);
+}
+
 actorq_space aq_library_space(const aq_space *space)
 {
     actorq_space out = {

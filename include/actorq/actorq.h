@@ -11,7 +11,8 @@
  *
  * What a function returns is 0, or a negative code below, and then `error` (which may be NULL) says
  * in a sentence what is wrong. Results leave through `ret_` parameters, which are untouched on
- * failure. Input that is not as described here is refused; nothing ends the process.
+ * failure. Input that is not as described here is refused, NULL where something is to be given,
+ * too; nothing ends the process.
  *
  * Handles are opaque. Several threads may use the library, each with handles of its own: one thread
  * at a time for one handle. What a handle lends is valid until it is freed.
@@ -67,7 +68,7 @@ typedef struct actorq_policy_facts {
     const char *path;      /* the file that was read */
     const char *precision; /* "int8", "fp32", "mixed" */
     const char *head;      /* how outputs become actions: "argmax", "gaussian" */
-    const char *network;   /* "4-64-64-2 relu", for people */
+    const char *network;   /* "4-64r-64r-2", for people */
     const char *rung;      /* the kernels that this processor runs */
     uint64_t run_id;
     uint64_t version;
@@ -93,6 +94,7 @@ ACTORQ_API int actorq_policy_copy(const actorq_policy *policy, actorq_policy **r
                                   actorq_error *error);
 ACTORQ_API void actorq_policy_free(actorq_policy *policy); /* NULL is fine */
 
+/* NULL of NULL; so it is with what else is looked at. */
 ACTORQ_API const actorq_policy_facts *actorq_policy_look(const actorq_policy *policy);
 
 /* The greedy actions for `rows` observations. */

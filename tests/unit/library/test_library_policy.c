@@ -239,6 +239,37 @@ TEST_IN_FOLDER(what_is_no_policy_is_refused_in_words)
         ACTORQ_E_UNSUPPORTED, "draws nothing");
 }
 
+TEST_IN_FOLDER(what_is_not_given_is_named)
+{
+    actorq_policy *made = NULL;
+    actorq_error *error = &library_error;
+    int32_t actions[2];
+    float *obs = observations(), outputs[4];
+    cli_write_policy(cli_path(state, "policy.aq"), AQ_FORMAT_INT8_CHANNEL, 5);
+    actorq_policy *policy = load(cli_path(state, "policy.aq"), NULL);
+    const int refused[] = {
+        actorq_policy_load(NULL, NULL, &made, error),
+        actorq_policy_load("x", NULL, NULL, error),
+        actorq_policy_copy(NULL, &made, error),
+        actorq_policy_act(NULL, obs, 2, actions, error),
+        actorq_policy_act(policy, NULL, 2, actions, error),
+        actorq_policy_outputs(policy, obs, 2, NULL, error),
+        actorq_policy_draw(NULL, obs, 2, 0, 0, actions, NULL, error),
+        actorq_policy_evaluate(policy, 1, 0, NULL, error),
+    };
+    EACH_ROW(i, refused) {
+        assert_int_equal(refused[i], ACTORQ_E_INVALID);
+    }
+    assert_library_refuses(actorq_policy_act(policy, obs, 2, NULL, error), ACTORQ_E_INVALID,
+                           "actions is NULL");
+    assert_library_refuses(actorq_policy_act(policy, obs, UINT64_MAX, actions, error),
+                           ACTORQ_E_INVALID, "18446744073709551615 observations are more than");
+    assert_null(made);
+    assert_null(actorq_policy_look(NULL));
+    assert_int_equal(actorq_policy_act(policy, NULL, 0, NULL, NULL), 0); /* no rows need nothing */
+    assert_int_equal(actorq_policy_outputs(policy, obs, 2, outputs, NULL), 0);
+}
+
 TEST_IN_FOLDER(a_checkpoint_is_the_policy_that_was_trained_then)
 {
     const char *path = cli_path(state, "step-000000000500.aqc");

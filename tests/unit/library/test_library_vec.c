@@ -139,6 +139,53 @@ TEST(actions_are_looked_at_before_anything_is_stepped)
     assert_memory_equal(a.obs, first, sizeof(first));
 }
 
+/* One member after the other. */
+static void refuse_rows(actorq_vec *vec, const int32_t *choices, actorq_rows rows, const char *name)
+{
+    uint32_t ended;
+    assert_int_equal(actorq_vec_step(vec, choices, &rows, &ended, &library_error),
+                     ACTORQ_E_INVALID);
+    assert_says(library_error.text, name);
+}
+
+TEST(what_is_not_given_is_named_before_anything_is_stepped)
+{
+    static arrays a;
+    const int32_t choices[LANES] = {0};
+    uint8_t pixels[12];
+    uint32_t ended;
+    actorq_vec *opened = NULL;
+    const actorq_rows rows = rows_of(&a);
+    actorq_vec *vec = vec_open("gym:CartPole-v1", LANES);
+    actorq_error *error = &library_error;
+    const actorq_value value = {"state", 4, NULL};
+    const int refused[] = {
+        actorq_vec_open(NULL, 1, 0, &opened, error),
+        actorq_vec_open("gym:CartPole-v1", 1, 0, NULL, error),
+        actorq_vec_reset(NULL, NULL, a.obs, error),
+        actorq_vec_reset(vec, NULL, NULL, error),
+        actorq_vec_step(NULL, choices, &rows, &ended, error),
+        actorq_vec_step(vec, NULL, &rows, &ended, error),
+        actorq_vec_step(vec, choices, NULL, &ended, error),
+        actorq_vec_step(vec, choices, &rows, NULL, error),
+        actorq_vec_put(vec, 0, &value, 1, a.obs, error),
+        actorq_vec_put(vec, 0, NULL, 1, a.obs, error),
+        actorq_vec_draw(vec, 0, 2, 2, NULL, error),
+        actorq_vec_draw(NULL, 0, 2, 2, pixels, error),
+    };
+    EACH_ROW(i, refused) {
+        assert_int_equal(refused[i], ACTORQ_E_INVALID);
+    }
+    refuse_rows(vec, choices, (actorq_rows){.observations = a.obs}, "rows.finals is NULL");
+    actorq_rows lacking = rows;
+    lacking.returns = NULL;
+    refuse_rows(vec, choices, lacking, "rows.returns is NULL");
+    assert_null(opened);
+    assert_null(actorq_vec_look(NULL));
+    assert_int_equal(actorq_vec_step(vec, choices, &rows, &ended, NULL), 0);
+    assert_int_equal(a.lengths[0], 1);
+}
+
 TEST(what_cannot_be_opened_is_refused_in_words)
 {
     const struct {
