@@ -41,6 +41,8 @@ def load(path: str | PathLike[str], precision: str | None = ...) -> Policy: ...
 
 class Env:
     metadata: ClassVar[dict[str, Any]]
+    reward_range: ClassVar[tuple[float, float]]
+    spec: Any
     facts: dict[str, Any]
     task: str
     render_mode: str | None
@@ -60,6 +62,7 @@ class Env:
 
 class VecEnv:
     metadata: ClassVar[dict[str, Any]]
+    spec: Any
     facts: dict[str, Any]
     task: str
     num_envs: int

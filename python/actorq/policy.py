@@ -1,10 +1,13 @@
 """Policies that act."""
+import operator
 import os
 
 import numpy as np
 
 from actorq import _actorq, gym_spaces
 from actorq.programs import choose_python
+
+_EVAL_SEED_MAX = 2**53 - 1  # of `actorq eval`, which JSON keeps whole
 
 
 class Policy(_actorq.Policy):
@@ -33,8 +36,11 @@ class Policy(_actorq.Policy):
         return self.facts["task"]
 
     def seed(self, seed):
-        """From here on, what `predict` draws follows from this number."""
-        self._key = int(seed)
+        """From here on, what `predict` draws follows from this number, 0 to 2^64 - 1."""
+        key = int(seed)
+        if not 0 <= key < 2**64:
+            raise OverflowError(f"{key} is not from 0 to {2**64 - 1}")
+        self._key = key
         self._number = 0
 
     def predict(self, observation, state=None, episode_start=None, deterministic=False):
@@ -76,8 +82,12 @@ class Policy(_actorq.Policy):
 
     def evaluate(self, episodes=100, seed=0):
         """Plays greedy episodes of its task, as `actorq eval` does: a dict with "return_mean",
-        "return_std" and so on. The same seed plays the same episodes for every policy. Of a task
-        that is code (a plug-in, a Python class), `allow_code` has to be called before."""
+        "return_std" and so on. The same seed, 0 to 2^53 - 1 as there, plays the same episodes for
+        every policy. Of a task that is code (a plug-in, a Python class), `allow_code` has to be
+        called before."""
+        seed = operator.index(seed)
+        if not 0 <= seed <= _EVAL_SEED_MAX:
+            raise OverflowError(f"{seed} is not from 0 to {_EVAL_SEED_MAX}")
         choose_python(self.task)
         return super().evaluate(episodes, seed)
 

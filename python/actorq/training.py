@@ -44,6 +44,20 @@ def arguments_of(options):
     return arguments
 
 
+def _joined(options, settings):
+    """Both; what is given twice has no value that could be meant.
+
+    >>> _joined({"learner__hidden": "32"}, {"learner.hidden": "16"})
+    Traceback (most recent call last):
+    ValueError: learner.hidden is given twice
+    """
+    names = [name.replace("__", ".") for name in (*options, *settings)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name} is given twice")
+    return {**options, **settings}
+
+
 class Training:
     """A run that was started. Iterating over it gives the lines of its metrics as they come, as
     dicts, until it ends; `wait` gives the result. Leaving a `with` stops it."""
@@ -134,5 +148,5 @@ def train(task=None, *, run=None, settings=None, **options):
         name = "".join(c if c.isalnum() or c in "-." else "-" for c in (task or "run").lower())
         run = os.path.join("runs", f"{name}-{stamp}-{os.getpid()}")
     choose_python(task)
-    arguments = ([task] if task else []) + arguments_of({**options, **(settings or {})})
+    arguments = ([task] if task else []) + arguments_of(_joined(options, settings or {}))
     return Training(os.fspath(run), arguments)

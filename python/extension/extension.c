@@ -18,6 +18,38 @@ PyObject *aq_py_fail(const actorq_error *error)
     return NULL;
 }
 
+/* As operator.index has it, so that whole numbers of NumPy are taken, too. */
+static bool whole_up_to(PyObject *object, uint64_t most, uint64_t *ret_value)
+{
+    PyObject *whole = PyNumber_Index(object);
+    if (whole == NULL) {
+        return false;
+    }
+    const unsigned long long value = PyLong_AsUnsignedLongLong(whole);
+    const bool fits = PyErr_Occurred() == NULL && value <= most;
+    if (!fits) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_OverflowError, "%S is not from 0 to %llu", whole,
+                     (unsigned long long)most);
+    }
+    Py_DECREF(whole);
+    *ret_value = value;
+    return fits;
+}
+
+bool aq_py_u64(PyObject *object, uint64_t *ret_value)
+{
+    return whole_up_to(object, UINT64_MAX, ret_value);
+}
+
+bool aq_py_u32(PyObject *object, uint32_t *ret_value)
+{
+    uint64_t value = 0;
+    const bool fits = whole_up_to(object, UINT32_MAX, &value);
+    *ret_value = (uint32_t)value;
+    return fits;
+}
+
 bool aq_py_set(PyObject *dict, const char *name, PyObject *value)
 {
     const bool is_set = value != NULL && PyDict_SetItemString(dict, name, value) == 0;

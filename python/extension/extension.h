@@ -20,6 +20,11 @@
 /* Raises what the library refused, as ValueError, MemoryError or actorq.Error. Returns NULL. */
 PyObject *aq_py_fail(const actorq_error *error);
 
+/* A whole number of Python or NumPy. False: an exception is raised, for one that does not fit
+ * OverflowError in words. The letters "K" and "I" of PyArg_ParseTuple would take its last bits. */
+bool aq_py_u64(PyObject *object, uint64_t *ret_value);
+bool aq_py_u32(PyObject *object, uint32_t *ret_value);
+
 /* A space as a dict: "kind" is "box", with "dtype", "shape", "low" and "high" (one number or one
  * for each element), or "discrete", with "n" or, of several choices, "nvec". */
 PyObject *aq_py_space(const actorq_space *space);

@@ -285,24 +285,22 @@ static PyObject *act_or_draw(PyObject *object, job *j, PyObject *observations, P
 
 static PyObject *draw(PyObject *self, PyObject *arguments)
 {
-    PyObject *observations;
-    unsigned long long key, number;
-    if (!PyArg_ParseTuple(arguments, "OKK", &observations, &key, &number)) {
-        return NULL;
-    }
-    job j = {.kind = JOB_DRAW, .key = key, .number = number};
-    return act_or_draw(self, &j, observations, NULL);
+    PyObject *observations, *key, *number;
+    job j = {.kind = JOB_DRAW};
+    return PyArg_ParseTuple(arguments, "OOO", &observations, &key, &number) &&
+                   aq_py_u64(key, &j.key) && aq_py_u64(number, &j.number)
+               ? act_or_draw(self, &j, observations, NULL)
+               : NULL;
 }
 
 static PyObject *draw_from(PyObject *self, PyObject *arguments)
 {
-    PyObject *observations, *states;
-    unsigned long long key, number;
-    if (!PyArg_ParseTuple(arguments, "OKKO", &observations, &key, &number, &states)) {
-        return NULL;
-    }
-    job j = {.kind = JOB_DRAW, .key = key, .number = number};
-    return act_or_draw(self, &j, observations, states);
+    PyObject *observations, *key, *number, *states;
+    job j = {.kind = JOB_DRAW};
+    return PyArg_ParseTuple(arguments, "OOOO", &observations, &key, &number, &states) &&
+                   aq_py_u64(key, &j.key) && aq_py_u64(number, &j.number)
+               ? act_or_draw(self, &j, observations, states)
+               : NULL;
 }
 
 static PyObject *act_from(PyObject *self, PyObject *arguments)
@@ -317,11 +315,13 @@ static PyObject *act_from(PyObject *self, PyObject *arguments)
 static PyObject *evaluate(PyObject *object, PyObject *arguments)
 {
     policy_object *self = (policy_object *)object;
-    unsigned episodes;
-    unsigned long long seed;
+    PyObject *episodes_given, *seed_given;
+    uint32_t episodes;
+    uint64_t seed;
     actorq_worth worth;
     actorq_error error;
-    if (!PyArg_ParseTuple(arguments, "IK", &episodes, &seed) || !begin(self)) {
+    if (!PyArg_ParseTuple(arguments, "OO", &episodes_given, &seed_given) ||
+        !aq_py_u32(episodes_given, &episodes) || !aq_py_u64(seed_given, &seed) || !begin(self)) {
         return NULL;
     }
     PyThreadState *others = PyEval_SaveThread();

@@ -56,13 +56,15 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keyword
 {
     static char *names[] = {"task", "lanes", "seed", "fresh", NULL};
     const char *task;
-    unsigned lanes;
-    unsigned long long seed;
+    PyObject *lanes_given, *seed_given;
+    uint32_t lanes;
+    uint64_t seed;
     int is_fresh;
     actorq_error error;
     actorq_vec *vec;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sIKp", names, &task, &lanes, &seed,
-                                     &is_fresh)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOp", names, &task, &lanes_given,
+                                     &seed_given, &is_fresh) ||
+        !aq_py_u32(lanes_given, &lanes) || !aq_py_u64(seed_given, &seed)) {
         return NULL;
     }
     PyThreadState *others = PyEval_SaveThread();
@@ -136,10 +138,10 @@ static PyObject *reset(PyObject *object, PyObject *seed_or_none)
 {
     aq_py_vec *self = (aq_py_vec *)object;
     const bool has_seed = seed_or_none != Py_None;
-    const uint64_t seed = has_seed ? PyLong_AsUnsignedLongLong(seed_or_none) : 0;
+    uint64_t seed = 0;
     aq_py_array_view fresh;
     PyObject *result = NULL;
-    if (PyErr_Occurred() || !aq_py_vec_begin(self)) {
+    if ((has_seed && !aq_py_u64(seed_or_none, &seed)) || !aq_py_vec_begin(self)) {
         return NULL;
     }
     if (!self->is_fresh) {
@@ -182,14 +184,14 @@ static int take_values(PyObject *named, actorq_value *values, Py_buffer *views)
 static PyObject *put(PyObject *object, PyObject *arguments)
 {
     aq_py_vec *self = (aq_py_vec *)object;
-    unsigned lane;
-    PyObject *named, *result = NULL;
+    uint32_t lane;
+    PyObject *index, *named, *result = NULL;
     Py_buffer views[VALUES_MAX];
     actorq_value values[VALUES_MAX];
     aq_py_array_view row;
     actorq_error error;
-    if (!PyArg_ParseTuple(arguments, "IO!", &lane, &PyDict_Type, &named) ||
-        !aq_py_vec_begin(self)) {
+    if (!PyArg_ParseTuple(arguments, "OO!", &index, &PyDict_Type, &named) ||
+        !aq_py_u32(index, &lane) || !aq_py_vec_begin(self)) {
         return NULL;
     }
     int count = take_values(named, values, views);
@@ -212,11 +214,11 @@ static PyObject *put(PyObject *object, PyObject *arguments)
 static PyObject *draw(PyObject *object, PyObject *arguments)
 {
     aq_py_vec *self = (aq_py_vec *)object;
-    unsigned lane;
-    PyObject *pixels, *result = NULL;
+    uint32_t lane;
+    PyObject *index, *pixels, *result = NULL;
     Py_buffer view;
     actorq_error error;
-    if (!PyArg_ParseTuple(arguments, "IO", &lane, &pixels) ||
+    if (!PyArg_ParseTuple(arguments, "OO", &index, &pixels) || !aq_py_u32(index, &lane) ||
         PyObject_GetBuffer(pixels, &view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) != 0) {
         return NULL;
     }

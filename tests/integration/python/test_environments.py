@@ -98,6 +98,11 @@ class TestEnv(unittest.TestCase):
         for seed in (np.int64(3), np.uint32(3), np.array(3)):
             np.testing.assert_array_equal(env.reset(seed=seed)[0], first)
             np.testing.assert_array_equal(envs.reset(seed=seed)[0][0], first)
+        for seed in (-1, 2**64):
+            for call in (env.reset, envs.reset,
+                         lambda seed: actorq.make_vec("gym:CartPole-v1", 2, seed=seed)):
+                with self.assertRaisesRegex(OverflowError, "is not from 0 to 18446744073709551615"):
+                    call(seed=seed)
         for seed in (3.5, "3"):
             with self.assertRaisesRegex(TypeError, "one whole number"):
                 env.reset(seed=seed)

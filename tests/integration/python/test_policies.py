@@ -145,6 +145,19 @@ class TestPolicy(RunKit):
         np.testing.assert_array_equal(policy.predict(self.obs, deterministic=True)[0],
                                       policy.act(self.obs))
 
+    def test_numbers_that_do_not_fit_are_refused(self):
+        policy = self.drawn_run.policy()
+        last, _ = policy.draw(self.obs, 2**64 - 1, np.uint64(2**64 - 1))
+        self.assertEqual(len(last), len(self.obs))
+        policy.seed(2**64 - 1)
+        for call in (lambda: policy.draw(self.obs, 2**64, 0), lambda: policy.draw(self.obs, -1, 0),
+                     lambda: policy.draw(self.obs, 0, 2**64), lambda: policy.seed(2**70),
+                     lambda: policy.seed(-1), lambda: policy.evaluate(5, seed=2**64),
+                     lambda: policy.evaluate(5, seed=-1), lambda: policy.evaluate(5, seed=2**53),
+                     lambda: policy.evaluate(2**32 + 1, seed=1)):
+            with self.assertRaisesRegex(OverflowError, r"-?\d+ is not from 0 to \d+"):
+                call()
+
     def test_it_comes_from_files_runs_and_checkpoints(self):
         run = self.run_made
         self.assertEqual(actorq.load(run.folder + "/policy.aq").facts["precision"], "int8")

@@ -87,6 +87,8 @@ class TestRuns(RunKit):
                                      ("gym:CartPole-v1", {"wings": 2}, "unknown option")):
             with self.assertRaisesRegex(actorq.TrainingError, words):
                 actorq.train(task, run=self.home + "/never", **options).wait()
+        with self.assertRaisesRegex(ValueError, "learner.hidden is given twice"):
+            actorq.train("gym:CartPole-v1", settings={"learner.hidden": "16"}, learner__hidden="32")
         with self.assertRaisesRegex(FileNotFoundError, "no run folder"):
             actorq.Run(self.home)
 
@@ -245,6 +247,12 @@ class TestExamples(unittest.TestCase):
                 for part in getattr(stub, "body", ()):
                     if isinstance(part, ast.FunctionDef):
                         self.assertTrue(hasattr(real, part.name), f"{stub.name}.{part.name}")
+                if isinstance(stub, ast.ClassDef):
+                    said = {part.name for part in stub.body if isinstance(part, ast.FunctionDef)}
+                    said |= {part.target.id for part in stub.body
+                             if isinstance(part, ast.AnnAssign)}
+                    own = {name for name in vars(real) if not name.startswith("_")}
+                    self.assertEqual(own - said, set(), stub.name)
         self.assertEqual({stub.name for stub in stubs if hasattr(stub, "name")} | {"__version__"},
                          set(actorq.__all__))
 
