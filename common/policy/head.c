@@ -41,7 +41,8 @@ float aq_head_spread(const aq_space *action, size_t i, float value)
 {
     const size_t bound = aq_space_bound(action, i);
     const float low = action->low[bound], range = action->high[bound] - low;
-    return aq_space_hold(action, bound, low + (value + 1.0f) / 2.0f * range);
+    const float unit = isnan(value) ? 0.0f : value;
+    return aq_space_hold(action, bound, low + (unit + 1.0f) / 2.0f * range);
 }
 
 int aq_head_check_box(const aq_space *action, aq_error *error)

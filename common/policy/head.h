@@ -182,7 +182,7 @@ static inline uint32_t aq_head_width(const aq_head_terms *terms, uint32_t part)
 uint32_t aq_argmax(const float *values, uint32_t count);
 
 /* `value`, -1 to 1, spread between the bounds of element `i` of a box and held there, rounded to
- * float at each step, as in the exported text. */
+ * float at each step, as in the exported text. NaN is the middle: neither bound is far. */
 float aq_head_spread(const aq_space *action, size_t i, float value);
 
 /* AQ_E_SCHEMA unless the space is a box of floats. */

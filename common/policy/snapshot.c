@@ -193,6 +193,20 @@ bool aq_snapshot_is_fp32(const aq_snapshot *snapshot)
     return true;
 }
 
+bool aq_snapshot_meets_floats(const aq_snapshot *snapshot)
+{
+    const aq_net_spec *spec = &snapshot->spec;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        const bool quantizes = aq_layer_is_quantizable(&spec->layers[i]) &&
+                               aq_format_is_integer(snapshot->layers[i].format) &&
+                               aq_layer_state(&spec->layers[i]) == 0; /* it quantizes that alone */
+        if (!quantizes && aq_net_takes(spec, i, 0) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 size_t aq_snapshot_tensor_bytes_f32(const aq_snapshot *snapshot)
 {
     return aq_net_spec_parameters(&snapshot->spec) * sizeof(float);

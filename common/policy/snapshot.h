@@ -122,6 +122,10 @@ uint32_t aq_snapshot_format(const aq_snapshot *snapshot);
 /* Whether every layer is fp32. */
 bool aq_snapshot_is_fp32(const aq_snapshot *snapshot);
 
+/* Whether a layer takes the network's input as it is. Others quantize it, which counts what is not
+ * finite as 0. */
+bool aq_snapshot_meets_floats(const aq_snapshot *snapshot);
+
 /* One layer's weights in fp32, row-major, into `out` (rows * columns floats): what the levels stand
  * for. The layer is valid. */
 void aq_snapshot_layer_weights(const aq_snapshot *snapshot, uint32_t layer, float *out);

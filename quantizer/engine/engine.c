@@ -8,11 +8,13 @@
  */
 #include "quantizer/engine/engine.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/experience/finite.h"
 #include "common/policy/net_graph.h"
 #include "quantizer/engine/engine_layer.h"
 
@@ -25,12 +27,14 @@ struct aq_engine {
     aq_engine_layer layers[AQ_NET_LAYERS_MAX];
     aq_layer_sources sources[AQ_NET_LAYERS_MAX];
     bool acting[AQ_NET_LAYERS_MAX]; /* layers that run where there is no noise */
+    bool meets_floats;              /* see aq_snapshot_meets_floats */
 
     aq_engine_scratch scratch;
     size_t y_stride; /* floats */
     float
         *y[AQ_NET_LAYERS_MAX]; /* (block, y_stride) each: what a layer gives, while it is needed */
     float *outputs;            /* (rows_max, outputs) */
+    float *finite;             /* of engines that meet floats: (block, inputs), or one image */
     uint32_t state_width;      /* of what the policy keeps from step to step; 0: nothing */
     float *state;              /* (block, state_width): of who keeps none */
     uint32_t noise_width;
@@ -92,6 +96,10 @@ static int create_scratch(aq_engine *engine)
     const size_t state_at = aq_arrays_add(&bytes, rows, engine->state_width * sizeof(float));
     const size_t outputs_at = aq_arrays_add(
         &bytes, engine->rows_max, aq_net_spec_outputs(&engine->snapshot->spec) * sizeof(float));
+    const size_t inputs = engine->layers[0].spec->inputs;
+    const size_t finite_rows = engine->image_layers > 0 ? 1 : rows;
+    const size_t finite_at =
+        aq_arrays_add(&bytes, engine->meets_floats ? finite_rows : 0, inputs * sizeof(float));
     unsigned char *block = aq_alloc(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
@@ -104,6 +112,7 @@ static int create_scratch(aq_engine *engine)
     engine->scratch.q = block + q_at;
     engine->scratch.room = block + room_at;
     engine->outputs = (float *)(void *)(block + outputs_at);
+    engine->finite = (float *)(void *)(block + finite_at);
     engine->state = (float *)(void *)(block + state_at);
     return 0;
 }
@@ -149,6 +158,7 @@ int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
     engine->rows_max = rows_max;
     engine->state_width = aq_net_spec_state(&snapshot->spec);
     engine->image_layers = aq_net_image_layers(&snapshot->spec);
+    engine->meets_floats = aq_snapshot_meets_floats(snapshot);
     engine->noise_width = aq_net_spec_noise(&snapshot->spec);
     aq_net_find_acting(&snapshot->spec, engine->acting);
     rc = init_layers(engine, error);
@@ -213,6 +223,19 @@ typedef struct engine_pass {
     float *out;
 } engine_pass;
 
+/* Observations as layers are to see them: quantizing counts what is not finite as 0, so where they
+ * are not quantized it is 0 before. */
+static const float *finite(const aq_engine *engine, const float *obs, size_t count)
+{
+    if (!engine->meets_floats || aq_find_nonfinite(obs, count) == count) {
+        return obs;
+    }
+    for (size_t i = 0; i < count; i++) {
+        engine->finite[i] = isfinite(obs[i]) ? obs[i] : 0.0f;
+    }
+    return engine->finite;
+}
+
 /* So many rows of a block, from `first` on, through layers `from` to `to` - 1. */
 static void run_layers(const aq_engine *engine, const engine_pass *pass, uint32_t from, uint32_t to,
                        size_t first, size_t rows)
@@ -225,6 +248,10 @@ static void run_layers(const aq_engine *engine, const engine_pass *pass, uint32_
         values[0].bytes += first * pass->obs.stride;
     } else {
         values[0].values += first * pass->obs.stride;
+    }
+    /* Behind those that take images no layer takes one. */
+    if (from == 0 && pass->obs.bytes == NULL) {
+        values[0].values = finite(engine, values[0].values, rows * pass->obs.stride);
     }
     for (uint32_t i = 0; i < to; i++) {
         const aq_engine_layer *layer = &engine->layers[i];

@@ -1,6 +1,7 @@
 /*
  * Writing the file: what it says about itself, the pieces of code that its layers need, the layers'
- * constants, and the two functions.
+ * constants, and the two functions. What it says comes first and counts the constants, so it is
+ * written last, in front of the others.
  */
 #include "quantizer/export/export_c.h"
 
@@ -11,6 +12,7 @@
 
 #include "common/policy/net_graph.h"
 #include "quantizer/export/export_head.h"
+#include "quantizer/export/export_header.h"
 #include "quantizer/export/export_layer.h"
 
 /* Where the layers' outputs go: buffers of floats, and `out` for the last. */
@@ -23,7 +25,8 @@ typedef struct export_plan {
     size_t widths[AQ_NET_VALUES_MAX];  /* of each buffer */
     char names[AQ_NET_VALUES_MAX][16]; /* of each value's array */
     aq_export_layer layers[AQ_NET_LAYERS_MAX];
-    size_t levels; /* of the widest quantized input */
+    size_t levels;  /* of the widest quantized input */
+    uint32_t input; /* the width of a copy of the observation whose numbers are finite; 0: none */
     aq_export_figures figures;
 } export_plan;
 
@@ -64,7 +67,9 @@ static void plan_layer(export_plan *plan, uint32_t index)
     }
     for (uint32_t k = 0; k < sources.count; k++) {
         const uint32_t value = sources.values[k];
-        layer->x[taken++] = value > 0 ? plan->layers[value - 1].y : "obs";
+        layer->x[taken++] = value > 0         ? plan->layers[value - 1].y
+                            : plan->input > 0 ? "input"
+                                              : "obs";
     }
     if (!is_last && layer->spec->outputs > plan->widths[buffer]) {
         plan->widths[buffer] = layer->spec->outputs;
@@ -73,7 +78,6 @@ static void plan_layer(export_plan *plan, uint32_t index)
         plan->levels = layer->width;
     }
     plan->pieces |= aq_export_layer_pieces(layer);
-    plan->figures.weights_bytes += aq_export_layer_bytes(layer);
 }
 
 static void make_plan(const aq_snapshot *snapshot, export_plan *ret_plan)
@@ -81,13 +85,17 @@ static void make_plan(const aq_snapshot *snapshot, export_plan *ret_plan)
     memset(ret_plan, 0, sizeof(*ret_plan));
     ret_plan->snapshot = snapshot;
     ret_plan->buffers = aq_net_inner_buffers(&snapshot->spec);
+    if (aq_snapshot_meets_floats(snapshot)) {
+        ret_plan->input = aq_net_spec_inputs(&snapshot->spec);
+        ret_plan->pieces = AQ_PIECE(FINITE_ROW);
+    }
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         plan_layer(ret_plan, i);
     }
     ret_plan->pieces = aq_export_pieces_close(ret_plan->pieces | aq_export_head_pieces(snapshot));
-    ret_plan->figures.weights_bytes += aq_export_head_bytes(snapshot);
     const bool keeps_outputs = aq_export_head_code(snapshot)->keeps_outputs;
-    size_t floats = keeps_outputs ? aq_net_spec_outputs(&snapshot->spec) : 0;
+    size_t floats = ret_plan->input;
+    floats += keeps_outputs ? aq_net_spec_outputs(&snapshot->spec) : 0;
     for (uint32_t i = 0; i < ret_plan->buffers.count; i++) {
         floats += ret_plan->widths[i];
     }
@@ -131,64 +139,27 @@ static int check_formats(const aq_snapshot *snapshot, aq_error *error)
 
 /* ---- what the file says of itself ----------------------------------------------------------- */
 
-/* The task's name comes from elsewhere: nothing in it may end the comment or begin another. */
-static void put_task(aq_export_text *text, const char *task)
-{
-    char plain[AQ_TASK_NAME_MAX];
-    size_t i = 0;
-    for (; task[i] != '\0'; i++) {
-        plain[i] = task[i];
-        if (!isalnum((unsigned char)task[i]) && strchr(" .,:;-_+=()[]", task[i]) == NULL) {
-            plain[i] = '_';
-        }
-    }
-    plain[i] = '\0';
-    aq_export_put(text, plain);
-}
-
 static void put_preface(aq_export_text *text, const export_plan *plan)
 {
     const aq_snapshot *snapshot = plan->snapshot;
-    char net[256];
-    aq_export_put(text, "/*\n * A policy for ");
-    put_task(text, snapshot->task);
+    aq_export_put_title(text, snapshot);
     aq_export_print(
         text,
-        ", version %llu: %s.\n * Made by actorq " AQ_VERSION " export.\n *\n"
-        " * C99; needs nothing but memcpy and memset. Constants take %zu bytes, arrays\n"
-        " * on the stack %zu. There is no state%s: any thread, any number of calls at "
-        "once.\n",
-        (unsigned long long)snapshot->version, aq_net_spec_text(&snapshot->spec, net, sizeof(net)),
+        " *\n"
+        " * C99, or C++17; needs nothing but memcpy and memset. Constants take %zu bytes where\n"
+        " * pointers have 32 bits, arrays on the stack %zu. There is no state%s: any\n"
+        " * thread, any number of calls at once.\n",
         plan->figures.weights_bytes, plan->figures.stack_bytes,
         plan->state > 0 ? " but the caller's" : "");
     aq_export_put(
-        text, " *\n"
-              " * It gives the same bits as ActorQ's actors, on any processor whose floats are\n"
-              " * IEEE 754, as long as every operation is rounded to float. So don't compile it\n"
-              " * with -ffast-math, -Ofast, -funsafe-math-optimizations, clang's\n"
-              " * -ffp-contract=fast or x87 arithmetic (-mfpmath=387), and leave the processor's\n"
-              " * rounding to nearest and its denormals on.\n"
-              " */\n");
-}
-
-static void put_prototypes(aq_export_text *text, const export_plan *plan)
-{
-    const aq_snapshot *snapshot = plan->snapshot;
-    const uint32_t inputs = aq_net_spec_inputs(&snapshot->spec);
-    const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
-    aq_export_print(text,
-                    "\n/* out[%u]: what the network makes of obs[%u]%s. They don't overlap. */\n"
-                    "void @_forward(const float *obs, float *out);\n",
-                    outputs, inputs,
-                    snapshot->schema.obs.dtype == AQ_DTYPE_U8 ? ", bytes divided by 255" : "");
-    if (plan->state > 0) {
-        aq_export_print(
-            text,
-            "/* state[%u] is what the policy keeps from step to step of an episode, at "
-            "whose\n * beginning it is zeros; each of these functions makes a step. */\n",
-            plan->state);
-    }
-    aq_export_head_put_prototypes(text, snapshot);
+        text,
+        " *\n"
+        " * It gives the same bits as ActorQ's actors, on any processor whose floats are\n"
+        " * IEEE 754, as long as every operation is rounded to float. So don't compile it\n"
+        " * with -ffast-math, -Ofast, -funsafe-math-optimizations, -ffinite-math-only, clang's\n"
+        " * -ffp-contract=fast or x87 arithmetic (-mfpmath=387), and leave the processor's\n"
+        " * rounding to nearest and its denormals on.\n"
+        " */\n");
 }
 
 /* ---- the two functions ---------------------------------------------------------------------- */
@@ -202,6 +173,10 @@ static void put_forward(aq_export_text *text, const export_plan *plan)
     }
     if (plan->levels > 0) {
         aq_export_print(text, "    int16_t levels[%zu];\n    float scale;\n", plan->levels);
+    }
+    if (plan->input > 0) {
+        aq_export_print(text, "    float input[%u];\n\n    @_finite_row(obs, %u, input);\n",
+                        plan->input, plan->input);
     }
     for (uint32_t i = 0; i < plan->snapshot->spec.layer_count; i++) {
         aq_export_put(text, "\n");
@@ -225,12 +200,11 @@ static void put_kinds(aq_export_text *text, const export_plan *plan, enum aq_exp
     }
 }
 
-static void put_file(aq_export_text *text, const export_plan *plan)
+static void put_code(aq_export_text *text, const export_plan *plan)
 {
     const aq_snapshot *snapshot = plan->snapshot;
-    put_preface(text, plan);
     aq_export_put(text, aq_export_piece_text(AQ_PIECE_COMPILER));
-    put_prototypes(text, plan);
+    aq_export_put_prototypes(text, snapshot);
     for (uint32_t i = AQ_PIECE_COMPILER + 1; i < AQ_PIECE_COUNT; i++) {
         if ((plan->pieces >> i & 1) != 0) {
             aq_export_put(text, aq_export_piece_text((enum aq_export_piece)i));
@@ -244,10 +218,25 @@ static void put_file(aq_export_text *text, const export_plan *plan)
     aq_export_head_put(text, snapshot);
 }
 
-int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
-                aq_export_figures *ret_figures, aq_error *error)
+static int put_file(aq_export_text *text, export_plan *plan)
 {
-    export_plan plan;
+    aq_buffer *out = text->out;
+    aq_buffer code;
+    aq_buffer_init(&code, AQ_EXPORT_BYTES_MAX);
+    text->out = &code;
+    put_code(text, plan);
+    plan->figures.weights_bytes = text->constants_bytes;
+    text->out = out;
+    put_preface(text, plan);
+    int rc = text->rc != 0 ? text->rc : aq_buffer_append(out, code.data, code.size);
+    aq_buffer_fini(&code);
+    return rc;
+}
+
+/* What there is to write of; it lends from the snapshot. */
+static int look(const aq_snapshot *snapshot, const char *prefix, aq_snapshot *ret_mean,
+                aq_error *error)
+{
     int rc = check_prefix(prefix, error);
     if (rc == 0) {
         rc = aq_snapshot_validate(snapshot, error);
@@ -255,24 +244,56 @@ int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
     if (rc != 0) {
         return rc;
     }
-    const aq_snapshot mean = aq_snapshot_mean(snapshot);
-    snapshot = &mean;
-    rc = check_formats(snapshot, error);
-    if (rc == 0) {
-        rc = aq_export_head_check(snapshot, error);
+    *ret_mean = aq_snapshot_mean(snapshot);
+    rc = check_formats(ret_mean, error);
+    return rc != 0 ? rc : aq_export_head_check(ret_mean, error);
+}
+
+/* Of a text that was begun at `before`. */
+static int end(int rc, aq_buffer *out, size_t before, aq_error *error)
+{
+    if (rc != 0) {
+        out->size = before;
+        return aq_fail(error, rc, "export: %s", aq_error_text(rc));
     }
+    return 0;
+}
+
+static aq_export_text text_of(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out)
+{
+    return (aq_export_text){
+        .out = out, .prefix = prefix, .has_state = aq_net_spec_state(&snapshot->spec) > 0};
+}
+
+int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
+                aq_export_figures *ret_figures, aq_error *error)
+{
+    export_plan plan;
+    aq_snapshot mean;
+    int rc = look(snapshot, prefix, &mean, error);
     if (rc != 0) {
         return rc;
     }
     const size_t before = out->size;
-    aq_export_text text = {
-        .out = out, .prefix = prefix, .has_state = aq_net_spec_state(&snapshot->spec) > 0};
-    make_plan(snapshot, &plan);
-    put_file(&text, &plan);
-    if (text.rc != 0) {
-        out->size = before;
-        return aq_fail(error, text.rc, "export: %s", aq_error_text(text.rc));
+    aq_export_text text = text_of(&mean, prefix, out);
+    make_plan(&mean, &plan);
+    rc = end(put_file(&text, &plan), out, before, error);
+    if (rc == 0) {
+        *ret_figures = plan.figures;
     }
-    *ret_figures = plan.figures;
-    return 0;
+    return rc;
+}
+
+int aq_export_c_header(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
+                       aq_error *error)
+{
+    aq_snapshot mean;
+    int rc = look(snapshot, prefix, &mean, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const size_t before = out->size;
+    aq_export_text text = text_of(&mean, prefix, out);
+    aq_export_put_header(&text, &mean);
+    return end(text.rc, out, before, error);
 }

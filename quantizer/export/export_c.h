@@ -23,7 +23,7 @@ enum { AQ_EXPORT_PREFIX_MAX = 31 };
 #define AQ_EXPORT_BYTES_MAX ((size_t)1 << 28) /* of the file */
 
 typedef struct aq_export_figures {
-    size_t weights_bytes; /* of constants: weights, scales, biases, atoms, arrays */
+    size_t weights_bytes; /* of all constants, where pointers have 32 bits */
     size_t stack_bytes;   /* that a call takes for arrays */
 } aq_export_figures;
 
@@ -33,5 +33,10 @@ typedef struct aq_export_figures {
  * in words that say what to do; what aq_snapshot_validate refuses, AQ_E_TOO_BIG, AQ_E_NOMEM. */
 int aq_export_c(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
                 aq_export_figures *ret_figures, aq_error *error) AQ_MUST_USE;
+
+/* Likewise the header of that file, for C and C++: its functions, and the widths of its arrays as
+ * macros, which begin with the prefix in capitals. */
+int aq_export_c_header(const aq_snapshot *snapshot, const char *prefix, aq_buffer *out,
+                       aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -67,15 +67,6 @@ uint32_t aq_export_head_pieces(const aq_snapshot *snapshot)
     return aq_head_of(snapshot->head)->drawing != NULL ? AQ_PIECE(DOUBLE) : 0;
 }
 
-size_t aq_export_head_bytes(const aq_snapshot *snapshot)
-{
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < snapshot->spec.array_count; i++) {
-        bytes += has_array(snapshot, i) ? snapshot->spec.arrays[i].count * sizeof(float) : 0;
-    }
-    return bytes;
-}
-
 /* ---- writing -------------------------------------------------------------------------------- */
 
 static void put(aq_export_text *to, const aq_snapshot *snapshot, const char *piece)
@@ -97,6 +88,7 @@ static void put(aq_export_text *to, const aq_snapshot *snapshot, const char *pie
 static void put_bounds(aq_export_text *to, const aq_space *action)
 {
     const size_t elements = aq_space_elements(action);
+    to->constants_bytes += elements * 3 * sizeof(float);
     aq_export_print(to, "\nstatic const float @_bounds[%zu][3] = { /* low, high, high - low */\n",
                     elements);
     for (size_t i = 0; i < elements; i++) {

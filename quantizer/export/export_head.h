@@ -15,7 +15,6 @@ int aq_export_head_check(const aq_snapshot *snapshot, aq_error *error) AQ_MUST_U
 
 const aq_head_code *aq_export_head_code(const aq_snapshot *snapshot); /* one of its head's */
 uint32_t aq_export_head_pieces(const aq_snapshot *snapshot); /* that it builds on, as a set */
-size_t aq_export_head_bytes(const aq_snapshot *snapshot);    /* of the arrays that it has */
 void aq_export_head_put_prototypes(aq_export_text *to, const aq_snapshot *snapshot);
 void aq_export_head_put(aq_export_text *to, const aq_snapshot *snapshot);
 

@@ -20,7 +20,7 @@ const aq_export_kind *aq_export_kind_of(const aq_layer_spec *spec, uint32_t form
         format == AQ_FORMAT_INT8_TENSOR) {
         return kind;
     }
-    return aq_format_is_integer(format) ? NULL : kind->in_floats;
+    return kind->in_floats != NULL ? kind->in_floats[format] : NULL;
 }
 
 bool aq_export_layer_is_quantized(const aq_export_layer *layer)
@@ -50,16 +50,6 @@ uint32_t aq_export_layer_pieces(const aq_export_layer *layer)
     return is_activated_apart(layer) ? pieces | activations[layer->spec->activation] : pieces;
 }
 
-size_t aq_export_layer_bytes(const aq_export_layer *layer)
-{
-    const aq_layer_matrix_shape matrix = aq_layer_matrix(layer->spec);
-    const size_t weights = (size_t)matrix.rows * matrix.columns;
-    return (aq_export_layer_is_quantized(layer) ? layer->stored->weights_bytes
-                                                : weights * sizeof(float)) +
-           layer->stored->sizes.scales * sizeof(float) + matrix.rows * sizeof(float) +
-           (layer->kind->constants_bytes != NULL ? layer->kind->constants_bytes(layer->spec) : 0);
-}
-
 static void put_matrix(const aq_export_layer *layer, aq_export_text *to)
 {
     const aq_snapshot_layer *stored = layer->stored;
@@ -69,6 +59,7 @@ static void put_matrix(const aq_export_layer *layer, aq_export_text *to)
     aq_export_int8(to, "weights", index, stored->weights, stored->weights_bytes);
     aq_export_floats(to, "scale", index, stored->scale, stored->sizes.scales);
     aq_export_floats(to, "bias", index, stored->bias, matrix.rows);
+    to->constants_bytes += 8 * AQ_EXPORT_WORD_BYTES;
     aq_export_print(
         to,
         "\nstatic const @_matrix @_layer%u = {\n    %u, %u, @_weights%u, %d, @_scale%u, "

@@ -30,12 +30,11 @@ typedef struct aq_export_kind {
     enum aq_export_piece after; /* the piece, needed or not, that its text follows */
     bool has_relu;              /* its function applies a ReLU that the matrix asks for */
 
-    const struct aq_export_kind *in_floats; /* of layers that are quantizable but stored in fp32,
-                                               bf16 or fp16; NULL: they are refused */
+    /* By format, of layers that are quantizable but not stored in int8; NULL: none, or refused. */
+    const struct aq_export_kind *const *in_floats;
 
     /* Constants besides the matrix of a quantizable kind. NULL: none. AQ_E_NOMEM. */
     int (*put_constants)(aq_export_text *to, const aq_export_layer *layer);
-    size_t (*constants_bytes)(const aq_layer_spec *layer); /* that it adds to what is stored */
 
     /* The call, from x to y, before an activation that is not the function's. What meets a
      * quantized matrix is in `levels`, with `scale`. */
@@ -51,7 +50,6 @@ bool aq_export_layer_is_quantized(const aq_export_layer *layer);
 /* The pieces that the layer needs, as a set. */
 uint32_t aq_export_layer_pieces(const aq_export_layer *layer);
 
-size_t aq_export_layer_bytes(const aq_export_layer *layer); /* of its constants */
 void aq_export_layer_put_constants(const aq_export_layer *layer, aq_export_text *to);
 void aq_export_layer_put_call(const aq_export_layer *layer, aq_export_text *to);
 

@@ -28,8 +28,11 @@ static const char compiler_text[] =
     "#else\n"
     "#define @_APART\n"
     "#endif\n"
-    "#if defined(__FAST_MATH__)\n"
-    "#error \"-ffast-math would change the results\"\n"
+    "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)\n"
+    "#error \"-ffast-math and -funsafe-math-optimizations would change the results\"\n"
+    "#endif\n"
+    "#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0\n"
+    "#error \"-ffinite-math-only would change what is made of NaN and infinities\"\n"
     "#endif\n"
     "#if !defined(__FLT_EVAL_METHOD__)\n"
     "#elif __FLT_EVAL_METHOD__ < 0 || __FLT_EVAL_METHOD__ == 1 || __FLT_EVAL_METHOD__ == 2\n"
@@ -58,13 +61,52 @@ static const char double_text[] =
     "\n"
     "typedef char @_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];\n";
 
-static const char quantize_text[] =
+static const char fused_text[] =
+    "\n"
+    "/* a * b + c, rounded once. Without an instruction for it, the product is exact in double,\n"
+    " * and the sum is rounded to odd there: where it is off and even, it becomes its neighbour\n"
+    " * on that side. */\n"
+    "#if defined(__FP_FAST_FMAF)\n"
+    "#define @_FUSED __builtin_fmaf\n"
+    "#else\n"
+    "#define @_FUSED @_fused\n"
+    "@_APART\n"
+    "static float @_fused(float a, float b, float c)\n"
+    "{\n"
+    "    const double product = (double)a * (double)b;\n"
+    "    const double total = product + (double)c;\n"
+    "    const double added = total - product;\n"
+    "    const double error = (product - (total - added)) + ((double)c - added);\n"
+    "    double odd;\n"
+    "    uint64_t bits;\n"
+    "    memcpy(&bits, &total, sizeof(bits));\n"
+    "    if ((error > 0.0 || error < 0.0) && (bits & 1) == 0) {\n"
+    "        bits += (error > 0.0) == (total > 0.0) ? 1 : (uint64_t)-1;\n"
+    "    }\n"
+    "    memcpy(&odd, &bits, sizeof(odd));\n"
+    "    return (float)odd;\n"
+    "}\n"
+    "#endif\n";
+
+static const char finite_text[] =
     "\n"
     "/* NaN and infinities count as 0. */\n"
     "static float @_finite(float value)\n"
     "{\n"
     "    return (@_bits(value) & 0x7f800000u) == 0x7f800000u ? 0.0f : value;\n"
-    "}\n"
+    "}\n";
+
+static const char finite_row_text[] =
+    "\n"
+    "/* For layers that take an observation as it is. */\n"
+    "static void @_finite_row(const float *x, uint32_t count, float *y)\n"
+    "{\n"
+    "    for (uint32_t i = 0; i < count; i++) {\n"
+    "        y[i] = @_finite(x[i]);\n"
+    "    }\n"
+    "}\n";
+
+static const char quantize_text[] =
     "\n"
     "/* To the nearest integer, ties to even; |value| < 2^22. Adding 1.5 * 2^23 leaves it in the\n"
     " * low bits of the sum. */\n"
@@ -222,7 +264,10 @@ static const struct piece_row {
     [AQ_PIECE_BITS] = {bits_text, 0},
     [AQ_PIECE_FLOAT] = {float_text, 0},
     [AQ_PIECE_DOUBLE] = {double_text, 0},
-    [AQ_PIECE_QUANTIZE] = {quantize_text, AQ_PIECE(BITS)},
+    [AQ_PIECE_FUSED] = {fused_text, AQ_PIECE(DOUBLE)},
+    [AQ_PIECE_FINITE] = {finite_text, AQ_PIECE(BITS)},
+    [AQ_PIECE_FINITE_ROW] = {finite_row_text, AQ_PIECE(FINITE)},
+    [AQ_PIECE_QUANTIZE] = {quantize_text, AQ_PIECE(FINITE)},
     [AQ_PIECE_LEVELS] = {levels_text, AQ_PIECE(QUANTIZE)},
     [AQ_PIECE_LEVELS_FIXED] = {levels_fixed_text, AQ_PIECE(QUANTIZE)},
     [AQ_PIECE_MATRIX] = {matrix_text, 0},

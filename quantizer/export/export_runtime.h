@@ -16,6 +16,9 @@ enum aq_export_piece {
     AQ_PIECE_BITS,         /* the bits of a float */
     AQ_PIECE_FLOAT,        /* the float of bits */
     AQ_PIECE_DOUBLE,       /* that a double has 64 bits */
+    AQ_PIECE_FUSED,        /* a product and a sum, rounded once */
+    AQ_PIECE_FINITE,       /* what is not finite as 0 */
+    AQ_PIECE_FINITE_ROW,   /* the same of an observation, for layers that take floats */
     AQ_PIECE_QUANTIZE,     /* what the next two have in common */
     AQ_PIECE_LEVELS,       /* quantizing by the range of the values */
     AQ_PIECE_LEVELS_FIXED, /* quantizing by a scale that is known beforehand */

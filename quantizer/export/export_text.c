@@ -11,7 +11,7 @@
 
 #include "common/base/assert.h"
 
-enum { FLOATS_A_LINE = 4, LEVELS_A_LINE = 18 };
+enum { FLOATS_A_LINE = 4, HALVES_A_LINE = 11, LEVELS_A_LINE = 18 };
 
 static void append(aq_export_text *text, const char *bytes, size_t size)
 {
@@ -97,18 +97,38 @@ void aq_export_float_text(float value, char line[32])
     (void)snprintf(line, 32, "%af", (double)value);
 }
 
+/* One of so many a line. */
+static void append_number(aq_export_text *text, size_t index, size_t a_line, const char *number)
+{
+    append(text, index % a_line == 0 ? "\n    " : " ", index % a_line == 0 ? 5 : 1);
+    append(text, number, strlen(number));
+    append(text, ",", 1);
+}
+
 void aq_export_floats(aq_export_text *text, const char *name, uint32_t index, const float *values,
                       size_t count)
 {
     aq_export_print(text, "\nstatic const float @_%s%u[%zu] = {", name, index, count);
     for (size_t i = 0; i < count; i++) {
-        char line[32];
-        aq_export_float_text(values[i], line);
-        append(text, i % FLOATS_A_LINE == 0 ? "\n    " : " ", i % FLOATS_A_LINE == 0 ? 5 : 1);
-        append(text, line, strlen(line));
-        append(text, ",", 1);
+        char number[32];
+        aq_export_float_text(values[i], number);
+        append_number(text, i, FLOATS_A_LINE, number);
     }
     append(text, "\n};\n", 4);
+    text->constants_bytes += count * sizeof(*values);
+}
+
+void aq_export_halves(aq_export_text *text, const char *name, uint32_t index,
+                      const uint16_t *values, size_t count)
+{
+    aq_export_print(text, "\nstatic const uint16_t @_%s%u[%zu] = {", name, index, count);
+    for (size_t i = 0; i < count; i++) {
+        char number[16];
+        (void)snprintf(number, sizeof(number), "0x%04x", values[i]);
+        append_number(text, i, HALVES_A_LINE, number);
+    }
+    append(text, "\n};\n", 4);
+    text->constants_bytes += count * sizeof(*values);
 }
 
 void aq_export_int8(aq_export_text *text, const char *name, uint32_t index, const int8_t *values,
@@ -116,10 +136,10 @@ void aq_export_int8(aq_export_text *text, const char *name, uint32_t index, cons
 {
     aq_export_print(text, "\nstatic const int8_t @_%s%u[%zu] = {", name, index, count);
     for (size_t i = 0; i < count; i++) {
-        char line[16];
-        const int length = snprintf(line, sizeof(line), "%s%d,",
-                                    i % LEVELS_A_LINE == 0 ? "\n    " : " ", (int)values[i]);
-        append(text, line, (size_t)length);
+        char number[16];
+        (void)snprintf(number, sizeof(number), "%d", (int)values[i]);
+        append_number(text, i, LEVELS_A_LINE, number);
     }
     append(text, "\n};\n", 4);
+    text->constants_bytes += count;
 }

@@ -16,9 +16,13 @@
 typedef struct aq_export_text {
     aq_buffer *out;
     const char *prefix;
-    bool has_state; /* whoever hands an observation on hands a state on behind it */
-    int rc;         /* of the first append that failed */
+    bool has_state;         /* whoever hands an observation on hands a state on behind it */
+    size_t constants_bytes; /* that were put; who prints one by itself adds its own */
+    int rc;                 /* of the first append that failed */
 } aq_export_text;
+
+/* A pointer or a number in a constant, where pointers have 32 bits. */
+enum { AQ_EXPORT_WORD_BYTES = 4 };
 
 /* Each '@' becomes the prefix; where there is a state, parameters and arguments `obs` are followed
  * by it. */
@@ -42,9 +46,11 @@ bool aq_export_names(const char *piece, const char *name);
 /* A float's exact value as C reads it, "0x1.8p+1f", into a line of at least 32 bytes. */
 void aq_export_float_text(float value, char line[32]);
 
-/* "static const TYPE PREFIX_NAMEINDEX[] = {...};" */
+/* "static const TYPE PREFIX_NAMEINDEX[] = {...};", counted. Halves are floats of 16 bits. */
 void aq_export_floats(aq_export_text *text, const char *name, uint32_t index, const float *values,
                       size_t count);
+void aq_export_halves(aq_export_text *text, const char *name, uint32_t index,
+                      const uint16_t *values, size_t count);
 void aq_export_int8(aq_export_text *text, const char *name, uint32_t index, const int8_t *values,
                     size_t count);
 

@@ -48,13 +48,14 @@ static aq_head_cost cost(const aq_head_terms *terms, const float *exact, const f
 const char aq_scale_text[] =
     "\n"
     "/* From -1 to 1 to between the bounds: low, high and high - low. What rounds beyond them is\n"
-    "   held there, and what is not a number is low. */\n"
+    "   held there, and what is not a number is the middle. */\n"
     "@_APART\n"
     "static void @_scale(const float (*bounds)[3], uint32_t count, float *action)\n"
     "{\n"
     "    for (uint32_t i = 0; i < count; i++) {\n"
     "        const float low = bounds[i][0], high = bounds[i][1];\n"
-    "        const float spread = low + (action[i] + 1.0f) / 2.0f * bounds[i][2];\n"
+    "        const float unit = action[i] >= 0.0f || action[i] < 0.0f ? action[i] : 0.0f;\n"
+    "        const float spread = low + (unit + 1.0f) / 2.0f * bounds[i][2];\n"
     "        action[i] = !(spread >= low) ? low : spread <= high ? spread : high;\n"
     "    }\n"
     "}\n";

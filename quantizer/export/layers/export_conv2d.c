@@ -60,6 +60,7 @@ static const char text[] =
 static int put_image(aq_export_text *to, const aq_export_layer *layer)
 {
     const aq_conv_shape *conv = &layer->spec->conv;
+    to->constants_bytes += 8 * AQ_EXPORT_WORD_BYTES;
     aq_export_print(
         to, "\nstatic const @_image @_image%u = {\n    %u, %u, %u, %u, %u, %u, %u, %u,\n};\n",
         layer->index, conv->height, conv->width, conv->channels, conv->kernel, conv->stride,

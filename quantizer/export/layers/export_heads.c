@@ -67,11 +67,6 @@ static const char categorical_text[] =
     "}\n";
 /* clang-format on */
 
-static size_t atoms_bytes(const aq_layer_spec *layer)
-{
-    return layer->head.atoms * sizeof(float);
-}
-
 static int put_atoms(aq_export_text *to, const aq_export_layer *layer)
 {
     const aq_head_shape *head = &layer->spec->head;
@@ -98,7 +93,6 @@ const aq_export_kind aq_export_categorical = {
     .text = categorical_text,
     .needs = AQ_PIECE(LANES) | AQ_PIECE(EXP),
     .after = AQ_PIECE_LANES,
-    .constants_bytes = atoms_bytes,
     .put_constants = put_atoms,
     .call = call_categorical,
 };

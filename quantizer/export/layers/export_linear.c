@@ -1,8 +1,7 @@
 /*
- * linear: sums of products in integers; and in floats, where the weights are fp32, bf16 or fp16,
- * which actors widen, too, before they multiply.
+ * linear: sums of products in integers; and in floats, where the weights are fp32, or bf16 or fp16,
+ * which are widened before they are multiplied, as actors do.
  */
-#include "common/base/memory.h"
 #include "quantizer/export/export_layer.h"
 #include "quantizer/kernels/qkernels.h"
 
@@ -33,92 +32,83 @@ static void call(aq_export_text *to, const aq_export_layer *layer)
     aq_export_print(to, "    @_linear(&@_layer%u, levels, scale, %s);\n", layer->index, layer->y);
 }
 
-/* clang-format off */
-static const char float_text[] =
-    "\n"
-    "/* a * b + c, rounded once. Without an instruction for it, the product is exact in double,\n"
-    " * and the sum is rounded to odd there: where it is off and even, it becomes its neighbour\n"
-    " * on that side. */\n"
-    "#if defined(__FP_FAST_FMAF)\n"
-    "#define @_FUSED __builtin_fmaf\n"
-    "#else\n"
-    "#define @_FUSED @_fused\n"
-    "@_APART\n"
-    "static float @_fused(float a, float b, float c)\n"
-    "{\n"
-    "    const double product = (double)a * (double)b;\n"
-    "    const double total = product + (double)c;\n"
-    "    const double added = total - product;\n"
-    "    const double error = (product - (total - added)) + ((double)c - added);\n"
-    "    double odd;\n"
-    "    uint64_t bits;\n"
-    "    memcpy(&bits, &total, sizeof(bits));\n"
-    "    if ((error > 0.0 || error < 0.0) && (bits & 1) == 0) {\n"
-    "        bits += (error > 0.0) == (total > 0.0) ? 1 : (uint64_t)-1;\n"
-    "    }\n"
-    "    memcpy(&odd, &bits, sizeof(odd));\n"
-    "    return (float)odd;\n"
+/* A function for weights of a type, of which `weight` is the float that weights[i] stands for. */
+#define IN_FLOATS(name, type, weight)                                                              \
+    "\n"                                                                                           \
+    "/* weights[rows][columns]. A sum is made of 1, 2 or 4 chains, as the actors' is. */\n"        \
+    "@_APART\n"                                                                                    \
+    "static void @_linear_" name "(const float *x, uint32_t rows, uint32_t columns,\n"             \
+    "    uint32_t chains, const " type " *weights, const float *bias, int relu, float *y)\n"       \
+    "{\n"                                                                                          \
+    "    const uint32_t whole = columns / chains * chains;\n"                                      \
+    "    for (uint32_t row = 0; row < rows; row++, weights += columns) {\n"                        \
+    "        float sums[4] = {0};\n"                                                               \
+    "        for (uint32_t i = 0; i < columns; i++) {\n"                                           \
+    "            float *sum = &sums[i < whole ? i % chains : 0];\n"                                \
+    "            *sum = @_FUSED(x[i], " weight ", *sum);\n"                                        \
+    "        }\n"                                                                                  \
+    "        float value = chains == 1 ? sums[0] : sums[0] + sums[1];\n"                           \
+    "        value = chains == 4 ? value + (sums[2] + sums[3]) : value;\n"                         \
+    "        value = value + bias[row];\n"                                                         \
+    "        y[row] = relu && value < 0.0f ? 0.0f : value;\n"                                      \
+    "    }\n"                                                                                      \
     "}\n"
-    "#endif\n"
+
+/* clang-format off */
+static const char fp32_text[] =
+    IN_FLOATS("fp32", "float", "weights[i]");
+
+static const char bf16_text[] =
+    IN_FLOATS("bf16", "uint16_t", "@_float((uint32_t)weights[i] << 16)");
+
+static const char fp16_text[] =
     "\n"
-    "/* weights[rows][columns]. A sum is made of 1, 2 or 4 chains, as the actors' is. */\n"
-    "@_APART\n"
-    "static void @_linear_float(const float *x, uint32_t rows, uint32_t columns, uint32_t chains,\n"
-    "                           const float *weights, const float *bias, int relu, float *y)\n"
+    "/* Moving the exponent by a product treats subnormal numbers like all others. */\n"
+    "static float @_half(uint32_t half)\n"
     "{\n"
-    "    const uint32_t whole = columns / chains * chains;\n"
-    "    for (uint32_t row = 0; row < rows; row++, weights += columns) {\n"
-    "        float sums[4] = {0};\n"
-    "        for (uint32_t i = 0; i < columns; i++) {\n"
-    "            float *sum = &sums[i < whole ? i % chains : 0];\n"
-    "            *sum = @_FUSED(x[i], weights[i], *sum);\n"
-    "        }\n"
-    "        float value = chains == 1 ? sums[0] : sums[0] + sums[1];\n"
-    "        value = chains == 4 ? value + (sums[2] + sums[3]) : value;\n"
-    "        value = value + bias[row];\n"
-    "        y[row] = relu && value < 0.0f ? 0.0f : value;\n"
-    "    }\n"
-    "}\n";
+    "    return @_float((half & 0x8000u) << 16 | (half & 0x7fffu) << 13) * 0x1p112f;\n"
+    "}\n"
+    IN_FLOATS("fp16", "uint16_t", "@_half(weights[i])");
 /* clang-format on */
 
-static int put_floats(aq_export_text *to, const aq_export_layer *layer)
+static int put_weights(aq_export_text *to, const aq_export_layer *layer)
 {
     const aq_layer_spec *spec = layer->spec;
     const size_t count = (size_t)spec->outputs * spec->inputs;
-    float *weights = aq_alloc(count, sizeof(*weights));
-    if (weights == NULL) {
-        return AQ_E_NOMEM;
+    if (layer->stored->format == AQ_FORMAT_F32) {
+        aq_export_floats(to, "weights", layer->index, layer->stored->weights, count);
+    } else {
+        aq_export_halves(to, "weights", layer->index, layer->stored->weights, count);
     }
-    aq_snapshot_layer_weights(layer->snapshot, layer->index, weights);
-    aq_export_floats(to, "weights", layer->index, weights, count);
     aq_export_floats(to, "bias", layer->index, layer->stored->bias, spec->outputs);
-    aq_free(weights);
     return 0;
 }
 
 static void call_in_floats(aq_export_text *to, const aq_export_layer *layer)
 {
     const aq_layer_spec *spec = layer->spec;
-    aq_export_print(to, "    @_linear_float(%s, %u, %u, %u, @_weights%u, @_bias%u, %d, %s);\n",
-                    layer->x[0], spec->outputs, spec->inputs,
+    aq_export_print(to, "    @_linear_%s(%s, %u, %u, %u, @_weights%u, @_bias%u, %d, %s);\n",
+                    aq_format_name(layer->stored->format), layer->x[0], spec->outputs, spec->inputs,
                     aq_float_chains(spec->inputs, spec->outputs), layer->index, layer->index,
                     spec->activation == AQ_ACTIVATION_RELU, layer->y);
 }
 
-static const aq_export_kind in_floats = {
-    .text = float_text,
-    .needs = AQ_PIECE(DOUBLE),
-    .after = AQ_PIECE_DOUBLE,
-    .has_relu = true,
-    .put_constants = put_floats,
-    .call = call_in_floats,
-};
+#define FLOATS_ROW(own, more)                                                                      \
+    .text = (own), .needs = AQ_PIECE(FUSED) | (more), .after = AQ_PIECE_FUSED, .has_relu = true,   \
+    .put_constants = put_weights, .call = call_in_floats
+
+static const aq_export_kind fp32 = {FLOATS_ROW(fp32_text, 0)};
+static const aq_export_kind bf16 = {FLOATS_ROW(bf16_text, AQ_PIECE(FLOAT))};
+static const aq_export_kind fp16 = {FLOATS_ROW(fp16_text, AQ_PIECE(FLOAT))};
+
+static const aq_export_kind *const in_floats[AQ_FORMAT_COUNT + 1] = {
+    [AQ_FORMAT_F32] = &fp32, [AQ_FORMAT_BF16] = &bf16, [AQ_FORMAT_F16] = &fp16};
 
 const aq_export_kind aq_export_linear = {
     .text = text,
     .needs = AQ_PIECE(MATRIX),
     .after = AQ_PIECE_MATRIX,
     .has_relu = true,
-    .in_floats = &in_floats,
+    .in_floats = in_floats,
     .call = call,
 };

@@ -327,6 +327,73 @@ TEST(clang_with_all_that_the_processor_has_gives_the_engines_bits)
     check_all(&tools);
 }
 
+/* Where a compiler shows what would change the results, the file ends the compilation. */
+TEST(flags_that_would_change_the_results_stop_the_compiler)
+{
+    static const struct {
+        const char *compiler, *flags;
+        bool is_stopped;
+    } rows[] = {
+        {"gcc", "-O2", false},
+        {"gcc", "-ffast-math", true},
+        {"gcc", "-ffinite-math-only", true},
+        {"gcc", "-funsafe-math-optimizations", true},
+        {"gcc", "-freciprocal-math", true},
+        {"clang", "-O2", false},
+        {"clang", "-ffast-math", true},
+        {"clang", "-ffinite-math-only", true},
+    };
+    aq_export_figures figures;
+    aq_buffer *text = buffer_up_to(AQ_EXPORT_BYTES_MAX);
+    assert_succeeds(aq_export_c(make_policy(&cases[0]), "policy", text, &figures, &refusal));
+    assert_succeeds(aq_file_write_atomic("policy.c", text->data, text->size, &refusal));
+    EACH_ROW(i, rows) {
+        char command[COMMAND_MAX];
+        (void)snprintf(command, sizeof(command), "%s %s -c policy.c -o policy.o 2>said.txt",
+                       rows[i].compiler, rows[i].flags);
+        if (is_installed(rows[i].compiler)) {
+            assert_int_equal(system(command) != 0, rows[i].is_stopped);
+        }
+    }
+}
+
+/* A caller's file that includes it twice, in either language. */
+TEST(headers_are_those_of_their_files)
+{
+    static const char caller[] = "#include \"policy.h\"\n#include \"policy.h\"\n"
+                                 "float obs[POLICY_OBS], out[POLICY_OUTPUTS];\n"
+                                 "int main(void) { policy_forward(obs, out); return 0; }\n";
+    static const char stateful[] = "#include \"policy.h\"\n"
+                                   "float obs[POLICY_OBS], out[POLICY_OUTPUTS];\n"
+                                   "float state[POLICY_STATE];\n"
+                                   "int main(void) { policy_forward(obs, state, out);\n"
+                                   "return policy_act(obs, state) >= POLICY_CHOICES; }\n";
+    static const char warnings[] = "-Wall -Wextra -Werror -pedantic";
+    for (uint32_t i = 0; i < AQ_HEADS_END - 1 + CASES; i++) {
+        const uint32_t head = i + 1;
+        const struct policy_case of_head = case_of_head(head < AQ_HEADS_END ? head : 1);
+        const struct policy_case *policy =
+            head < AQ_HEADS_END ? &of_head : &cases[head - AQ_HEADS_END];
+        aq_snapshot *snapshot = make_policy(policy);
+        const char *text = aq_net_spec_state(&snapshot->spec) > 0 ? stateful : caller;
+        aq_export_figures figures;
+        char command[COMMAND_MAX];
+        aq_buffer *file = buffer_up_to(AQ_EXPORT_BYTES_MAX);
+        aq_buffer *header = buffer_up_to(AQ_EXPORT_BYTES_MAX);
+        assert_succeeds(aq_export_c(snapshot, "policy", file, &figures, &refusal));
+        assert_succeeds(aq_export_c_header(snapshot, "policy", header, &refusal));
+        assert_succeeds(aq_file_write_atomic("policy.c", file->data, file->size, &refusal));
+        assert_succeeds(aq_file_write_atomic("policy.h", header->data, header->size, &refusal));
+        assert_succeeds(aq_file_write_atomic("main.c", text, strlen(text), &refusal));
+        (void)snprintf(command, sizeof(command),
+                       "gcc -O0 -std=c99 %s -include policy.h -c policy.c && "
+                       "gcc -O0 -std=c99 %s main.c policy.o -o called && ./called && "
+                       "g++ -O0 -x c++ %s main.c -x none policy.o -o called && ./called",
+                       warnings, warnings, warnings);
+        must_run(command);
+    }
+}
+
 #define ARM_COMMON "-mthumb -nostartfiles -Wl,-Ttext=0x100000 "
 
 TEST(a_microcontroller_with_floats_gives_the_engines_bits)

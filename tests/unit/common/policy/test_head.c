@@ -76,6 +76,26 @@ TEST(each_head_has_a_name_of_its_own)
     assert_string_equal(aq_head_name(AQ_HEAD_TANH_BOX), "continuous");
 }
 
+TEST(what_is_no_number_acts_in_the_middle_of_the_bounds)
+{
+    for (uint32_t head = 1; head < HEAD_KIT_END; head++) {
+        const acting *it = acting_of(head);
+        if (it == NULL || it->space.kind != AQ_SPACE_BOX) {
+            continue;
+        }
+        float outputs[OUTPUTS], actions[OUTPUTS];
+        for (size_t i = 0; i < OUTPUTS; i++) {
+            outputs[i] = NAN;
+        }
+        it->terms.head->act(&it->terms, outputs, 1, actions);
+        for (size_t i = 0; i < aq_space_elements(&it->space); i++) {
+            const size_t bound = aq_space_bound(&it->space, i);
+            const float low = it->space.low[bound], high = it->space.high[bound];
+            assert_true(actions[i] == low + 0.5f * (high - low));
+        }
+    }
+}
+
 TEST(actions_lie_in_their_space_whatever_the_outputs)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f, -0.0f};

@@ -7,6 +7,7 @@
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
+#include "tests/unit/quantizer/random_policy.h"
 
 enum { ROWS_MAX = 11 };
 
@@ -32,17 +33,52 @@ static void small_policy_teardown(small_policy *policy)
     quantizer_fixture_teardown(&policy->fixture);
 }
 
-TEST_IN(small_policy, policy, a_value_that_is_not_finite_counts_as_zero)
+/* Rows of which some numbers are not finite, and the same with zeros there; the last is whole. */
+static void check_odd_rows(aq_snapshot *snapshot, uint32_t cpu_flags)
 {
-    float zero[2];
-    policy->obs[2] = 0.0f;
-    aq_engine_forward(policy->engine, policy->obs, 1, zero);
-    policy->obs[2] = -INFINITY;
-    aq_engine_forward(policy->engine, policy->obs, 1, policy->out);
-    assert_memory_equal(policy->out, zero, sizeof(zero));
-    policy->obs[2] = NAN;
-    aq_engine_forward(policy->engine, policy->obs, 1, policy->out);
-    assert_memory_equal(policy->out, zero, sizeof(zero));
+    static const float odd[] = {NAN, -INFINITY, INFINITY};
+    const aq_net_spec *spec = &snapshot->spec;
+    const size_t inputs = aq_net_spec_inputs(spec);
+    const size_t outputs_bytes = ROWS_MAX * aq_net_spec_outputs(spec) * sizeof(float);
+    float *obs = random_policy_observations(spec, 5, ROWS_MAX);
+    float *zero = random_policy_observations(spec, 5, ROWS_MAX);
+    float *out = quantizer_fixture_floats(outputs_bytes / sizeof(float));
+    float *expected = quantizer_fixture_floats(outputs_bytes / sizeof(float));
+    aq_engine *engine = quantizer_fixture_engine(snapshot, ROWS_MAX, cpu_flags);
+    for (size_t i = 0; i < (ROWS_MAX - 1) * inputs; i += 3) {
+        obs[i] = odd[i / 3 % 3];
+        zero[i] = 0.0f;
+    }
+    aq_engine_forward(engine, zero, ROWS_MAX, expected);
+    aq_engine_forward(engine, obs, ROWS_MAX, out);
+    assert_memory_equal(out, expected, outputs_bytes);
+    assert_true(isnan(obs[0])); /* the caller's are as they were */
+}
+
+TEST(a_value_that_is_not_finite_counts_as_zero)
+{
+    static const struct {
+        enum random_policy_net net;
+        uint32_t format, last;
+    } rows[] = {
+        {NET_RELU, AQ_FORMAT_INT8_CHANNEL, 0},
+        {NET_RELU, AQ_FORMAT_F32, 0},
+        {NET_TANH, AQ_FORMAT_BF16, AQ_FORMAT_INT8_CHANNEL},
+        {NET_ELU, AQ_FORMAT_F16, 0},
+        {NET_CONV, AQ_FORMAT_F32, 0},
+        {NET_SIMBA, AQ_FORMAT_F32, 0},
+        {NET_GRU, AQ_FORMAT_BF16, 0},
+    };
+    uint32_t flags[QUANTIZER_RUNGS_MAX];
+    const uint32_t rungs = quantizer_fixture_rungs(flags);
+    EACH_ROW(i, rows) {
+        const aq_net_spec spec = random_policy_spec(rows[i].net);
+        const random_policy_how how = {
+            .seed = 9, .format = rows[i].format, .last = rows[i].last, .head = AQ_HEAD_ARGMAX};
+        for (uint32_t rung = 0; rung < rungs; rung++) {
+            check_odd_rows(random_policy_create(&spec, &how), flags[rung]);
+        }
+    }
 }
 
 TEST_IN(small_policy, policy, no_rows_write_nothing)

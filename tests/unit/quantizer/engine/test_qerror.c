@@ -142,21 +142,29 @@ TEST(pieces_of_one_episode_give_the_same_result)
     }
 }
 
+TEST(what_is_not_finite_counts_as_zero_in_both_precisions)
+{
+    aq_quant_error error, zero;
+    quantizer_fixture *fixture = quantizer_fixture_of(3, NULL, 2, AQ_ACTIVATION_NONE);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
+    aq_snapshot *exact = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
+    obs[3 * 20] = NAN;
+    assert_int_equal(aq_quant_error_measure(engine, exact, obs, ROWS, &error), 0);
+    obs[3 * 20] = 0.0f;
+    assert_int_equal(aq_quant_error_measure(engine, exact, obs, ROWS, &zero), 0);
+    assert_true(error.output_max == zero.output_max && error.output_rms == zero.output_rms);
+}
+
 TEST(an_error_that_is_not_a_number_is_refused)
 {
     aq_quant_error error = {.rows = 77};
     quantizer_fixture *fixture = quantizer_fixture_of(3, NULL, 2, AQ_ACTIVATION_NONE);
     float *obs = quantizer_fixture_observations(fixture, ROWS);
-    aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
-    obs[3 * 20] = NAN; /* counts as 0 in the engine and stays NaN in fp32 */
-    aq_snapshot *exact = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
-    assert_int_equal(aq_quant_error_measure(engine, exact, obs, ROWS, &error), AQ_E_CORRUPT);
-    assert_int_equal(error.rows, 77);
-    obs[3 * 20] = 0.0f;
     fixture->params.bias[0][0] = -FLT_MAX;
-    engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);
     fixture->params.bias[0][0] = FLT_MAX; /* a difference beyond what floats hold */
-    exact = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
+    aq_snapshot *exact = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
     assert_int_equal(aq_quant_error_measure(engine, exact, obs, ROWS, &error), AQ_E_CORRUPT);
     assert_int_equal(error.rows, 77);
 }

@@ -121,16 +121,74 @@ TEST(the_figures_are_those_of_the_policy)
 {
     exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     assert_int_equal(export_as(own, "p"), 0);
-    assert_int_equal(own->figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8);
+    assert_int_equal(own->figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8 + 3 * 8 * 4);
     assert_int_equal(own->figures.stack_bytes, 64 * 4 * 2 + 64 * 2 + 2 * 4);
 
     static const uint32_t floats[] = {AQ_FORMAT_F32, AQ_FORMAT_BF16, AQ_FORMAT_F16};
     EACH_ROW(i, floats) {
+        const size_t bytes = floats[i] == AQ_FORMAT_F32 ? 4 : 2; /* of a weight */
+        const size_t bounds = 2 * 3;
         exported *drawing = prepare(NET_RELU, floats[i], AQ_HEAD_GAUSSIAN);
         assert_int_equal(export_as(drawing, "p"), 0);
-        assert_int_equal(drawing->figures.weights_bytes, (4 * 64 + 64 * 64 + 64 * 2 + 130 + 2) * 4);
-        assert_int_equal(drawing->figures.stack_bytes, (64 * 2 + 2) * 4);
+        assert_int_equal(drawing->figures.weights_bytes,
+                         (4 * 64 + 64 * 64 + 64 * 2) * bytes + (130 + 2 + bounds) * 4);
+        assert_int_equal(drawing->figures.stack_bytes, (4 + 64 * 2 + 2) * 4);
+        assert_int_equal(count_words(drawing, "static const uint16_t p_weights"),
+                         floats[i] == AQ_FORMAT_F32 ? 0 : 3);
     }
+}
+
+/* What is quantized counts it as 0 by itself. */
+TEST(observations_are_made_finite_for_a_first_layer_of_floats_alone)
+{
+    static const struct {
+        uint32_t format;
+        size_t calls;
+    } rows[] = {{AQ_FORMAT_INT8_CHANNEL, 0}, {AQ_FORMAT_BF16, 1}, {AQ_FORMAT_F32, 1}};
+    EACH_ROW(i, rows) {
+        exported *own = prepare(NET_RELU, rows[i].format, AQ_HEAD_ARGMAX);
+        assert_int_equal(export_as(own, "p"), 0);
+        assert_int_equal(count_words(own, "p_finite_row(obs, 4, input);"), rows[i].calls);
+    }
+}
+
+static void write_header(exported *own, const char *prefix)
+{
+    assert_int_equal(aq_export_c_header(own->snapshot, prefix, &own->text, &own->error), 0);
+    assert_int_equal(count_words(own, "@"), 0);
+}
+
+TEST(a_header_has_the_functions_and_the_widths_of_their_arrays)
+{
+    exported *choice = prepare(NET_GRU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
+    write_header(choice, "pole_2");
+    assert_int_equal(count_words(choice, "#ifndef POLE_2_H\n#define POLE_2_H\n"), 1);
+    assert_int_equal(count_words(choice, "extern \"C\""), 1);
+    assert_int_equal(count_words(choice, "#define POLE_2_STATE "), 1);
+    assert_int_equal(count_words(choice, "#define POLE_2_CHOICES "), 1);
+    assert_int_equal(count_words(choice, "_ACTION") + count_words(choice, "_NOISE"), 0);
+    assert_int_equal(count_words(choice, "uint32_t pole_2_act(const float *obs, float *state);"),
+                     1);
+
+    exported *box = prepare(NET_TANH, AQ_FORMAT_BF16, AQ_HEAD_TANH_BOX);
+    write_header(box, "p");
+    assert_int_equal(count_words(box, "#define P_OBS 17 "), 1);
+    assert_int_equal(count_words(box, "#define P_OUTPUTS 6 "), 1);
+    assert_int_equal(count_words(box, "#define P_ACTION 6 "), 1);
+    assert_int_equal(count_words(box, " *   [0] from -0.300000012 to 0.699999988\n"), 1);
+    assert_int_equal(count_words(box, "STATE") + count_words(box, "CHOICES"), 0);
+
+    exported *drawing = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_GAUSSIAN);
+    write_header(drawing, "p");
+    assert_int_equal(count_words(drawing, "#define P_NOISE 2 "), 1);
+}
+
+TEST(a_header_is_refused_where_the_file_is)
+{
+    exported *own = prepare(NET_CONV, AQ_FORMAT_F32, AQ_HEAD_ARGMAX);
+    assert_int_equal(aq_export_c_header(own->snapshot, "p", &own->text, &own->error),
+                     AQ_E_UNSUPPORTED);
+    assert_int_equal(own->text.size, 0);
 }
 
 TEST(the_same_policy_gives_the_same_text_at_the_end_of_a_buffer)
