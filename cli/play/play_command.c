@@ -68,9 +68,7 @@ static const aq_option option_rows[] = {
      "which episodes; the same seed plays the same (default: one from the system, which is "
      "printed)",
      AQ_TO_NUMBER(play_arguments, seed, 0, AQ_JSON_SEED_MAX)},
-    {"precision", 0, "FORMAT",
-     "int8, fp32 or another weight format (default: as the policy was broadcast, or as the file "
-     "has it)",
+    {"precision", 0, "FORMAT", AQ_PRECISION_HELP,
      AQ_TO(aq_precision_take, play_arguments, precision)},
     {"gif", 0, "FILE", "write an animation instead of showing it here",
      AQ_TO(take_path, play_arguments, film.gif_path)},

@@ -38,7 +38,8 @@ typedef struct eval_report {
     char path[AQ_POLICY_PATH_MAX];
     aq_env_task task;
     const char *precision; /* NULL: no policy, as rung */
-    bool quantized;        /* now, for this evaluation */
+    char precision_text[AQ_PRECISION_TEXT_MAX];
+    bool quantized; /* now, for this evaluation */
     const char *rung;
     uint64_t seed;
     aq_evaluation result;
@@ -49,10 +50,7 @@ static const aq_option option_rows[] = {
      AQ_TO_TEXT(eval_arguments, env)},
     {"episodes", 'n', "N", "how many episodes, 1 to 1000000 (default 100)",
      AQ_TO_NUMBER(eval_arguments, episodes, 1, AQ_EVALUATION_EPISODES_MAX)},
-    {"precision", 0, "FORMAT",
-     "int8, fp32 or another weight format (default: as the policy was broadcast, or as the file "
-     "has "
-     "it)",
+    {"precision", 0, "FORMAT", AQ_PRECISION_HELP,
      AQ_TO(aq_precision_take, eval_arguments, precision)},
     {"seed", 0, "S",
      "which episodes; the same seed plays the same for every policy (default: one from the system, "
@@ -132,6 +130,7 @@ static int evaluate_policy(const eval_arguments *arguments, eval_report *report,
     }
     if (rc == 0) {
         report->precision = aq_format_name(aq_snapshot_format(snapshot));
+        (void)aq_policy_source_precision(snapshot, report->precision_text);
         rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
     }
     if (rc == 0) {
@@ -178,7 +177,7 @@ static void print(const eval_report *report)
     } else {
         (void)printf("%s: %s, version %" PRIu64 ", %s%s\n",
                      aq_plain_text(path, sizeof(path), report->path), report->task.env->name,
-                     result->version, report->precision,
+                     result->version, report->precision_text,
                      report->quantized ? " as quantized now, which no actor ran" : "");
     }
     aq_print_fact(stdout, "return", "%s +- %s (mean and standard deviation)",

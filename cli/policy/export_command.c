@@ -9,8 +9,10 @@
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/output_file.h"
+#include "cli/text/shell_text.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
+#include "common/policy/layer_formats.h"
 #include "common/sys/file.h"
 #include "interchange/onnx/onnx_export.h"
 #include "library/source/policy_source.h"
@@ -24,6 +26,7 @@ typedef struct export_arguments {
     const char *format;
     const char *output; /* NULL: NAME.FORMAT */
     const char *name;
+    const char *header; /* NULL: none */
     uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
     aq_json_form json;
 } export_arguments;
@@ -54,15 +57,17 @@ static int take_format(void *member, const char *value, aq_error *error)
 static const aq_option option_rows[] = {
     {"format", 0, "FORMAT", "what to write: c, the default, or onnx",
      AQ_TO(take_format, export_arguments, format)},
-    {"precision", 0, "FORMAT",
-     "int8, fp32 or another weight format (default: as the policy was broadcast, or as the file "
-     "has it)",
+    {"precision", 0, "FORMAT", AQ_PRECISION_HELP,
      AQ_TO(aq_precision_take, export_arguments, precision)},
     {"output", 'o', "FILE", "the file to write (default: NAME.c or NAME.onnx)",
      AQ_TO_TEXT(export_arguments, output)},
     {"name", 0, "NAME",
      "what the names of its functions begin with, or the model's name (default: policy)",
      AQ_TO_TEXT(export_arguments, name)},
+    {"header", 0, "FILE",
+     "of C: also write this header, with its functions, for C and C++, and the widths of their "
+     "arrays",
+     AQ_TO_TEXT(export_arguments, header)},
     AQ_JSON_OPTION_ROW(export_arguments, json, "the result"),
 };
 
@@ -72,17 +77,24 @@ static const aq_options options_page = {
     .summary = "Writes a policy as one freestanding C file: no library, no allocation, and the "
                "same actions as an actor's, bit for bit, on any machine with a C99 compiler. Or "
                "as an ONNX model, for other runtimes.",
-    .details = "In C, NAME_forward gives the network's outputs, NAME_act the greedy action, and "
-               "NAME_draw,\n"
-               "of policies that draw, what an actor would draw by the same random numbers. An "
-               "ONNX model\n"
-               "takes 'obs' and gives 'action' and 'outputs'. docs/export.md tells how to use it "
-               "on a\n"
-               "microcontroller, and what of a model is exact.\n\n"
-               "Examples:\n"
-               "  actorq export runs/first\n"
-               "  actorq export policy.aq --format c --output src/balance.c --name balance\n"
-               "  actorq export runs/first --format onnx --precision fp32\n",
+    .details =
+        "In C, NAME_forward gives the network's outputs, NAME_act the greedy action, and "
+        "NAME_draw,\n"
+        "of policies that draw, what an actor would draw by the same random numbers. An "
+        "ONNX model\n"
+        "takes 'obs' and gives 'action' and 'outputs'. docs/export.md tells how to use it "
+        "on a\n"
+        "microcontroller, and what of a model is exact.\n\n"
+        "Algorithms of continuous actions publish policies whose first layer is bf16. As C "
+        "that layer\n"
+        "multiplies floats, which a processor without them does slowly: `actorq quantize RUN "
+        "int8.aq`\n"
+        "makes a policy of int8 alone.\n\n"
+        "Examples:\n"
+        "  actorq export runs/first\n"
+        "  actorq export policy.aq --output src/balance.c --header src/balance.h --name "
+        "balance\n"
+        "  actorq export runs/first --format onnx --precision fp32\n",
     AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN_OR_POLICY", export_arguments, source)},
 };
@@ -118,13 +130,17 @@ static int put_onnx(const export_arguments *arguments, export_report *report, aq
 }
 
 /* Nothing is written before all of it is there. */
-static int write_file(const export_arguments *arguments, export_report *report, aq_error *error)
+static int write_files(const export_arguments *arguments, export_report *report, aq_error *error)
 {
-    aq_buffer file;
+    aq_buffer file, header;
     aq_buffer_init(&file, AQ_EXPORT_BYTES_MAX);
+    aq_buffer_init(&header, AQ_EXPORT_BYTES_MAX);
     int rc = arguments->format == format_c
                  ? aq_export_c(report->snapshot, arguments->name, &file, &report->figures, error)
                  : put_onnx(arguments, report, &file, error);
+    if (rc == 0 && arguments->header != NULL) {
+        rc = aq_export_c_header(report->snapshot, arguments->name, &header, error);
+    }
     if (rc != 0) {
         rc = aq_fail_context(error, rc, "%s", report->source);
     }
@@ -132,21 +148,32 @@ static int write_file(const export_arguments *arguments, export_report *report, 
         report->bytes = file.size;
         rc = aq_file_write_atomic(report->path, file.data, file.size, error);
     }
+    if (rc == 0 && arguments->header != NULL) {
+        rc = aq_file_write_atomic(arguments->header, header.data, header.size, error);
+    }
+    aq_buffer_fini(&header);
     aq_buffer_fini(&file);
     return rc;
 }
 
 static int export_policy(const export_arguments *arguments, export_report *report, aq_error *error)
 {
+    if (arguments->header != NULL && arguments->format != format_c) {
+        return aq_fail(error, AQ_E_INVALID, "--header is of C, and --format is %s",
+                       arguments->format);
+    }
     int rc = choose_path(arguments, report, error);
     if (rc == 0) {
         rc = aq_policy_source_read(arguments->source, arguments->precision, &report->snapshot,
                                    report->source, &report->quantized, error);
     }
     rc = rc != 0 ? rc : aq_output_check(report->source, report->path, error);
-    rc = rc != 0 ? rc : write_file(arguments, report, error);
+    rc = rc != 0 ? rc : aq_output_check(report->source, arguments->header, error);
+    rc = rc != 0 ? rc : aq_output_check_both(report->path, arguments->header, error);
+    rc = rc != 0 ? rc : write_files(arguments, report, error);
     if (rc == 0) {
         aq_output_written(report->path);
+        aq_output_written(arguments->header);
     }
     return rc;
 }
@@ -172,9 +199,11 @@ static json_t *make_json(const export_arguments *arguments, const export_report 
         snapshot->task, "precision", aq_format_name(aq_snapshot_format(snapshot)), "requantized",
         report->quantized, "policy_version", aq_json_count(snapshot->version), "network",
         aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
-    const bool is_whole = object != NULL && own != NULL && policy != NULL &&
-                          json_object_update(object, own) == 0 &&
-                          json_object_update(object, policy) == 0;
+    const bool is_whole =
+        object != NULL && own != NULL && policy != NULL && json_object_update(object, own) == 0 &&
+        json_object_update(object, policy) == 0 &&
+        (arguments->header == NULL ||
+         json_object_set_new(object, "header", aq_json_text(arguments->header)) == 0);
     json_decref(own);
     json_decref(policy);
     if (!is_whole) {
@@ -195,27 +224,51 @@ static void print_model(const export_report *report)
                   report->model.rows > 0 ? "one row at a time" : "any number of rows");
 }
 
-static void print_text(const export_report *report)
+/* The layer is where most of the time goes on a processor without floats. */
+static void print_first_layer(const export_arguments *arguments, const export_report *report)
+{
+    uint32_t layers[AQ_NET_LAYERS_MAX];
+    char program[AQ_POLICY_PATH_MAX], source[AQ_POLICY_PATH_MAX];
+    const aq_snapshot *snapshot = report->snapshot;
+    const bool has_choice = aq_layer_formats_choices(&snapshot->spec, layers) > 0;
+    const uint32_t format = has_choice ? snapshot->layers[layers[0]].format : AQ_FORMAT_MIXED;
+    if (aq_snapshot_format(snapshot) != AQ_FORMAT_MIXED || aq_format_is_integer(format)) {
+        return;
+    }
+    aq_print_fact(stdout, "first layer",
+                  "%s: it multiplies floats, which a processor without them does slowly; "
+                  "'%s quantize %s int8.aq' makes a policy of int8 alone",
+                  aq_format_name(format), aq_shell_program(program, sizeof(program)),
+                  aq_path_is_folder(arguments->source)
+                      ? aq_shell_word(source, sizeof(source), arguments->source)
+                      : "RUN");
+}
+
+static void print_text(const export_arguments *arguments, const export_report *report)
 {
     aq_figure bytes, weights, stack;
     aq_print_fact(stdout, "text", "%s of C", aq_figure_bytes(&bytes, (double)report->bytes));
     aq_print_fact(stdout, "memory", "%s of constants, %s of arrays on the stack",
                   aq_figure_bytes(&weights, (double)report->figures.weights_bytes),
                   aq_figure_bytes(&stack, (double)report->figures.stack_bytes));
+    if (arguments->header != NULL) {
+        aq_print_fact(stdout, "header", "%s", arguments->header);
+    }
+    print_first_layer(arguments, report);
 }
 
 static void print(const export_arguments *arguments, const export_report *report)
 {
     const aq_snapshot *snapshot = report->snapshot;
     char path[AQ_POLICY_PATH_MAX];
-    char net[256];
+    char net[256], precision[AQ_PRECISION_TEXT_MAX];
     (void)printf("%s: %s, version %" PRIu64 ", %s%s\n",
                  aq_plain_text(path, sizeof(path), report->path), snapshot->task, snapshot->version,
-                 aq_format_name(aq_snapshot_format(snapshot)),
+                 aq_policy_source_precision(snapshot, precision),
                  report->quantized ? " as quantized now, which no actor ran" : "");
     aq_print_fact(stdout, "network", "%s", aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
     if (arguments->format == format_c) {
-        print_text(report);
+        print_text(arguments, report);
     } else {
         print_model(report);
     }

@@ -18,6 +18,12 @@ enum { AQ_POLICY_PATH_MAX = 4096 };
 /* A precision is a weight format, or: */
 enum { AQ_PRECISION_AS_STORED = 0 };
 
+/* For people who may name one: what comes of it. */
+#define AQ_PRECISION_HELP                                                                          \
+    "int8, fp32 or another weight format: what a run in that format published, be it mixed, with " \
+    "its first layer in bf16; of other runs and of files in fp32 every layer is brought into it "  \
+    "(default: as the policy was broadcast, or as the file has it)"
+
 /* For AQ_TO: a format's name, into a uint32_t. AQ_E_INVALID names all of them. */
 int aq_precision_take(void *precision, const char *name, aq_error *error) AQ_MUST_USE;
 
@@ -30,6 +36,12 @@ int aq_precision_take(void *precision, const char *name, aq_error *error) AQ_MUS
  * says. */
 int aq_policy_source_read(const char *run_or_policy, uint32_t precision, aq_snapshot **ret_snapshot,
                           char *ret_path, bool *ret_quantized, aq_error *error) AQ_MUST_USE;
+
+/* "int8"; of a mixed policy "mixed: int8, first layer bf16", with each layer that is not as most
+ * are. Returns out. */
+enum { AQ_PRECISION_TEXT_MAX = 256 };
+const char *aq_policy_source_precision(const aq_snapshot *snapshot,
+                                       char out[AQ_PRECISION_TEXT_MAX]);
 
 /* Judges a file by its first bytes, as many as a frame's header has or all of them: AQ_E_FOREIGN
  * for what is neither a policy nor a checkpoint, AQ_E_CORRUPT for one that was cut short. What is

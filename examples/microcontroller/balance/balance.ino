@@ -1,10 +1,9 @@
 /*
  * Balances a pole with a policy that ActorQ exported, for the Arduino IDE and PlatformIO. See
- * ../README.md. The policy is the file policy.c beside this one; nothing else of ActorQ is needed.
+ * ../README.md. The policy is policy.c and policy.h beside this file; nothing else of ActorQ is needed.
  */
+#include "policy.h"
 #include "pole.h"
-
-extern "C" uint32_t policy_act(const float *obs);
 
 static pole cart;
 static unsigned long next_ms;

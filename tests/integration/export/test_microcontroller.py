@@ -49,7 +49,7 @@ class Examples(unittest.TestCase):
         policy = SOURCE_ROOT / "tests/golden/policies/cartpole_64_64.fp32.aq"
         self.run_it(ACTORQ, "quantize", policy, "int8.aq", "--rows", "64")
         self.run_it(ACTORQ, "export", "int8.aq", "--name", "policy", "--output",
-                    "examples/balance/policy.c")
+                    "examples/balance/policy.c", "--header", "examples/balance/policy.h")
 
     def run_it(self, *command):
         """A command in the folder; what it prints."""

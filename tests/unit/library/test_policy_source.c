@@ -238,6 +238,31 @@ TEST_IN_FOLDER(a_mixed_policy_is_in_the_format_of_most_of_it)
     refuse(policy, AQ_FORMAT_BF16, AQ_E_UNSUPPORTED, "from which bf16 ones cannot be had");
 }
 
+TEST(a_mixed_policy_says_of_which_formats)
+{
+    static const struct {
+        uint32_t formats[3];
+        const char *text;
+    } rows[] = {
+        {{AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_INT8_CHANNEL}, "int8"},
+        {{AQ_FORMAT_BF16, AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_INT8_CHANNEL},
+         "mixed: int8, first layer bf16"},
+        {{AQ_FORMAT_BF16, AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32},
+         "mixed: int8, first layer bf16, last layer fp32"},
+        {{AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F16, AQ_FORMAT_INT8_CHANNEL},
+         "mixed: fp16, first layer int8, last layer int8"},
+    };
+    aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 1);
+    char text[AQ_PRECISION_TEXT_MAX];
+    assert_int_equal(snapshot->spec.layer_count, 3);
+    EACH_ROW(i, rows) {
+        for (uint32_t k = 0; k < 3; k++) {
+            snapshot->layers[k].format = rows[i].formats[k];
+        }
+        assert_string_equal(aq_policy_source_precision(snapshot, text), rows[i].text);
+    }
+}
+
 TEST_IN_FOLDER(who_asks_hears_whether_it_was_quantized_now)
 {
     static const struct {

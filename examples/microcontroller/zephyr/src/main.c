@@ -5,8 +5,7 @@
 #include <zephyr/sys/printk.h>
 
 #include <pole.h>
-
-uint32_t policy_act(const float *obs);
+#include <policy.h>
 
 int main(void)
 {
