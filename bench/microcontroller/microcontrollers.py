@@ -35,11 +35,24 @@ CORES = [
     ("Cortex-M4F", "-mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard", "mps2-an386"),
     ("Cortex-M7F", "-mcpu=cortex-m7 -mfpu=fpv5-sp-d16 -mfloat-abi=hard", "mps2-an500"),
 ]
-FORMATS = ("int8", "fp32")
+# What a policy is quantized with, by how the table calls its weights. As it comes of a run for
+# continuous actions, its first layer is bf16.
+PUBLISHED = {"as published: int8, first layer bf16": ("--layer-formats", "0:bf16")}
+FORMATS = {"int8": (), "fp32": None}
+
+
+def formats_of(is_box):
+    """Those that are measured."""
+    return {**(PUBLISHED if is_box else {}), **FORMATS}
+
+
+def file_of(form):
+    """The name of a format's files."""
+    return form.split(":", maxsplit=1)[0].replace(" ", "_")
 
 
 def make_policy(actorq, folder, task, widths, is_box):
-    """Policies of the task in both formats, exported: FOLDER/int8.c and fp32.c."""
+    """Policies of the task in all formats, exported: FOLDER/int8.c and so on."""
     rng = np.random.default_rng(1)
     arrays = {}
     for index, (columns, rows) in enumerate(zip(widths, widths[1:])):
@@ -52,16 +65,18 @@ def make_policy(actorq, folder, task, widths, is_box):
 
     run("import", "net.npz", "--task", task, "--activation", "relu", "--output", "fp32.aq",
         "--end", "tanh" if is_box else "values")
-    run("quantize", "fp32.aq", "int8.aq", "--rows", "64")
-    for form in FORMATS:
-        run("export", f"{form}.aq", "--name", "policy", "--output", f"{form}.c")
+    for form, options in formats_of(is_box).items():
+        name = file_of(form)
+        if options is not None:
+            run("quantize", "fp32.aq", f"{name}.aq", "--rows", "64", *options)
+        run("export", f"{name}.aq", "--name", "policy", "--output", f"{name}.c")
 
 
-def measure(folder, form, widths, is_box, core):
-    """Bytes of code and of constants, of stack, and instructions of a call."""
+def measure(folder, file, widths, is_box, core):
+    """Of FOLDER/FILE.c: bytes of code and of constants, of stack, and instructions of a call."""
     name, flags, board = core
     compiler = ["arm-none-eabi-gcc", "-mthumb", *flags.split(), "-O2"]
-    subprocess.run([*compiler, "-c", f"{form}.c", "-o", "policy.o"], check=True, cwd=folder)
+    subprocess.run([*compiler, "-c", f"{file}.c", "-o", "policy.o"], check=True, cwd=folder)
     subprocess.run([*compiler, f"-DINPUTS={widths[0]}", f"-DELEMENTS={widths[-1] if is_box else 1}",
                     f"-DIS_BOX={int(is_box)}", "-nostartfiles", "-T", str(HERE / "board.ld"),
                     str(HERE / "board.c"), "policy.o", "-o", "board.elf"], check=True, cwd=folder)
@@ -85,9 +100,9 @@ def rows_of(actorq):
         with tempfile.TemporaryDirectory(prefix="actorq-mcu-") as folder:
             place = pathlib.Path(folder)
             make_policy(actorq, place, task, widths, is_box)
-            for form in FORMATS:
+            for form in formats_of(is_box):
                 for core in CORES:
-                    one = measure(place, form, widths, is_box, core)
+                    one = measure(place, file_of(form), widths, is_box, core)
                     yield (f"| {task} {'-'.join(map(str, widths))} | {form} | {one['core']} "
                            f"| {one['constants']:,} | {one['code']:,} | {one['static']} "
                            f"| {one['stack']:,} | {one['instructions']:,} |")
