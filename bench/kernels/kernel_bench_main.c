@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <uv.h>
 
 #include "bench/kernels/bench_pictures.h"
 #include "bench/kernels/bench_report.h"
 #include "cli/text/command.h"
 #include "common/sys/cpu.h"
+#include "common/sys/process.h"
 
 #define COMMAND "bench kernels"
 
