@@ -117,6 +117,18 @@ static const char *split_path(enum scheme scheme, const char *path, url_parts *p
     return NULL;
 }
 
+/* fe80::/10, or any with a zone. NNG dials one with a zone, but members tell each other where they
+ * are without, and the interfaces of another host have other names. */
+static bool is_link_local(const char *url)
+{
+    static const char start[] = "tcp://[";
+    const char *host = url + strlen(start);
+    return starts_with(url, start) &&
+           (strchr(host, '%') != NULL ||
+            (strncasecmp(host, "fe", 2) == 0 && strspn(host + 2, "89abAB") > 0 &&
+             strspn(host, "0123456789abcdefABCDEF") == 4));
+}
+
 /* NULL, or what is wrong with the url. */
 static const char *split(const char *url, url_parts *parts)
 {
@@ -125,6 +137,10 @@ static const char *split(const char *url, url_parts *parts)
     }
     if (!is_plain(url)) {
         return "it holds blanks or characters that cannot be printed";
+    }
+    if (is_link_local(url)) {
+        return "a link-local address, or one with a zone, says something on one host alone; take "
+               "another address of that host, such as one of fd00::/8, or its name";
     }
     if (starts_with(url, "tcp://")) {
         return split_authority(url + strlen("tcp://"), parts);
@@ -138,25 +154,10 @@ static const char *split(const char *url, url_parts *parts)
     return "allowed are tcp://host:port, ipc:///path and inproc://name";
 }
 
-/* fe80::/10, or any with a zone. NNG dials one with a zone, but members tell each other where they
- * are without, and the interfaces of another host have other names. */
-static bool is_link_local(const char *url)
-{
-    static const char start[] = "tcp://[";
-    const char *host = url + strlen(start);
-    return starts_with(url, start) &&
-           (strchr(host, '%') != NULL ||
-            (strncasecmp(host, "fe", 2) == 0 && strspn(host + 2, "89abAB") > 0));
-}
-
 int aq_url_validate(const char *url, aq_error *error)
 {
     url_parts parts;
-    const char *fault =
-        is_link_local(url)
-            ? "a link-local address, or one with a zone, says something on one host alone; take "
-              "another address of that host, such as one of fd00::/8, or its name"
-            : split(url, &parts);
+    const char *fault = split(url, &parts);
 
     if (fault != NULL) {
         return aq_fail(error, AQ_E_INVALID, "bad url '%.*s': %s", AQ_URL_MAX, url, fault);
@@ -208,16 +209,15 @@ int aq_url_sibling(const char *url, const char *suffix, char *ret_url, size_t si
         rc = aq_text_format(text, sizeof(text), "tcp://%.*s:%u", (int)parts.host_size, parts.host,
                             parts.port == 0 ? 0 : parts.port + 1);
     }
-    return rc < 0 ? rc : deliver(text, ret_url, size);
+    return rc < 0 ? rc : is_link_local(text) ? AQ_E_INVALID : deliver(text, ret_url, size);
 }
 
 /* The host of a url or an address; false when it has none, since its owner is on this host. */
 static bool host_seen(const char *seen_from, url_parts *parts)
 {
-    if (split(seen_from, parts) == NULL) {
-        return parts->scheme == SCHEME_TCP;
-    }
-    if (split_authority(seen_from, parts) == NULL) {
+    static const char start[] = "tcp://";
+    const char *address = starts_with(seen_from, start) ? seen_from + strlen(start) : seen_from;
+    if (split_authority(address, parts) == NULL) {
         return true;
     }
     *parts = (url_parts){.host = seen_from, .host_size = strlen(seen_from)};
@@ -248,7 +248,7 @@ int aq_url_reachable(const char *url, const char *seen_from, char *ret_url, size
     }
     int rc = aq_text_format(text, sizeof(text), "tcp://%.*s:%u", (int)seen.host_size, seen.host,
                             parts.port);
-    return rc < 0 ? rc : deliver(text, ret_url, size);
+    return rc < 0 ? rc : is_link_local(text) ? AQ_E_INVALID : deliver(text, ret_url, size);
 }
 
 bool aq_url_is_local(const char *url)

@@ -7,12 +7,19 @@
 TEST(good_urls_are_taken)
 {
     static const char *const urls[] = {
-        "tcp://127.0.0.1:5550", "tcp://learner:0",
-        "tcp://*:65535",        "tcp://[::1]:5550",
-        "tcp://[fd00::2]:1",    "tcp://[fec0::1]:1",
-        "tcp://[::]:1",         "tcp://learner-0.actorq.svc.cluster.local:5550",
-        "ipc:///tmp/learner",   "ipc:///run/actorq/a.b",
-        "inproc://name",        "inproc://a/b",
+        "tcp://127.0.0.1:5550",
+        "tcp://learner:0",
+        "tcp://*:65535",
+        "tcp://[::1]:5550",
+        "tcp://[fd00::2]:1",
+        "tcp://[fe8::1]:1",
+        "tcp://[fec0::1]:1",
+        "tcp://[::]:1",
+        "tcp://learner-0.actorq.svc.cluster.local:5550",
+        "ipc:///tmp/learner",
+        "ipc:///run/actorq/a.b",
+        "inproc://name",
+        "inproc://a/b",
     };
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         assert_int_equal(aq_url_validate(urls[i], NULL), 0);
@@ -49,6 +56,7 @@ TEST(bad_urls_are_named_and_told_what_is_allowed)
         {"tcp://[FEBF::1]:1", "link-local"},
         {"tcp://[fe80::1%eth0]:1", "fd00::/8"},
         {"tcp://[fe80::1%25eth0]:1", "link-local"},
+        {"tcp://[fe8::1%2]:1", "link-local"},
         {"tcp://lear ner:1", "blanks"},
         {"tcp://lear\nner:1", "blanks"},
         {"ipc://relative", "absolute"},
@@ -117,7 +125,7 @@ TEST(a_wildcard_is_replaced_by_where_its_owner_was_seen)
 {
     expect_reachable("tcp://*:5551", "tcp://10.0.0.3:41234", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://0.0.0.0:5551", "tcp://10.0.0.3:41234", "tcp://10.0.0.3:5551");
-    expect_reachable("tcp://[::]:5551", "tcp://[fe80::1]:41234", "tcp://[fe80::1]:5551");
+    expect_reachable("tcp://[::]:5551", "tcp://[fd00::1]:41234", "tcp://[fd00::1]:5551");
     expect_reachable("tcp://*:5551", "10.0.0.3:41234", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://*:5551", "learner", "tcp://learner:5551");
     expect_reachable("tcp://*:5551", "tcp://127.0.0.1:9", "tcp://127.0.0.1:5551");
@@ -143,6 +151,20 @@ TEST(an_owner_on_this_host_is_reached_by_loopback)
     expect_reachable("tcp://*:5551", "", "tcp://127.0.0.1:5551");
     expect_reachable("tcp://*:5551", "?", "tcp://127.0.0.1:5551");
     expect_reachable("tcp://*:5551", "tcp://*:1", "tcp://127.0.0.1:5551");
+}
+
+TEST(an_owner_that_was_seen_on_one_link_alone_is_not_reached_from_others)
+{
+    char text[AQ_URL_MAX] = "untouched";
+    static const char *const from[] = {"tcp://[fe80::1]:41234", "[fe80::1]:41234"};
+    EACH_ROW(i, from) {
+        assert_int_equal(aq_url_reachable("tcp://*:5551", from[i], text, sizeof(text)),
+                         AQ_E_INVALID);
+        assert_int_equal(aq_url_reachable("tcp://127.0.0.1:5551", from[i], text, sizeof(text)),
+                         AQ_E_INVALID);
+        assert_string_equal(text, "untouched");
+        expect_reachable("tcp://shard-1:5551", from[i], "tcp://shard-1:5551");
+    }
 }
 
 TEST(other_urls_are_copied)
