@@ -17,6 +17,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/sys/daemon.h"
 #include "common/sys/process.h"
 
 enum {
@@ -326,22 +327,23 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     bool asked = dead->state == CHILD_STOPPING;
     bool finished = exit_status == 0 && term_signal == 0; /* its run has ended */
     uint64_t lived_ms = now_ms() - dead->started_ms;
-    bool refused = exit_status == EXIT_FAILURE && term_signal == 0;
+    bool lost = exit_status == AQ_EXIT_NOT_KEPT && term_signal == 0;
+    bool refused = lost || (exit_status == EXIT_FAILURE && term_signal == 0);
     bool refused_first =
         refused && dead->starts == 1 && (lived_ms < dead->quick_death_ms || dead->silent);
     dead->quick_deaths = lived_ms < dead->quick_death_ms ? dead->quick_deaths + 1 : 0;
     if (lived_ms > LONG_LIFE_MS) {
         dead->delay_ms = DELAY_MIN_MS;
     }
-    if (asked) {
+    if (asked || finished || lost) {
         dead->state = CHILD_GONE;
-        if ((dead->was_killed || refused) && owner->cut_short != NULL) {
+        if (((asked && dead->was_killed) || refused) && owner->cut_short != NULL) {
             const aq_child_end end = end_of(dead, how, refused);
             owner->cut_short(owner->user, &end);
         }
-    } else if (finished) {
-        dead->state = CHILD_GONE;
-        owner->finished(owner->user, dead->name);
+        if (!asked) {
+            owner->finished(owner->user, dead->name);
+        }
     } else if (refused_first || dead->quick_deaths >= QUICK_DEATHS_MAX) {
         give_up(dead, how, refused);
     } else {

@@ -6,7 +6,8 @@
  * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row is given
  * up. So is one that ends itself with EXIT_FAILURE within 2 s of its very first start, or before it
  * answered: daemons refuse so what they cannot work with, and would refuse it again. One that exits
- * with 0 has finished. Standard output and error of each go to a file of its own. Loop thread only.
+ * with 0 has finished, and so has one whose end could not be kept (AQ_EXIT_NOT_KEPT). Standard
+ * output and error of each go to a file of its own. Loop thread only.
  */
 #ifndef AQ_CLI_TRAIN_SUPERVISOR_H
 #define AQ_CLI_TRAIN_SUPERVISOR_H
@@ -54,7 +55,7 @@ typedef struct aq_supervisor_owner {
     /* It refused its first start, or died at once too often: the run can't go on. */
     void (*gave_up)(void *user, const aq_child_end *end);
     /* It was to end in order, and was killed, after its time for that or at once; or it could not
-     * (`has_refused`). NULL: it is not told. */
+     * (`has_refused`), which is told before it has finished. NULL: it is not told. */
     void (*cut_short)(void *user, const aq_child_end *end);
 } aq_supervisor_owner;
 

@@ -11,6 +11,10 @@
 #include "common/base/error.h"
 #include "common/sys/options.h"
 
+/* As EX_IOERR, with which a learner ends whose last checkpoint could not be written, however often
+ * it was tried. A service manager may start it again, once there is room. */
+enum { AQ_EXIT_NOT_KEPT = 74 };
+
 /* Gives the process one heap (memory.h), names it in the log, turns writes to closed pipes into
  * errors, and warns of values of ACTORQ_LOG, ACTORQ_LOG_FORMAT and ACTORQ_CPU that nobody
  * understands. Before any thread is started. */

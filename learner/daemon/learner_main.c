@@ -26,6 +26,7 @@ typedef struct learner_arguments {
     const char *preset;
     aq_settings_assignments overrides;
     aq_learner_options options;
+    bool is_lost; /* what was learned last */
 } learner_arguments;
 
 static const aq_option option_rows[] = {
@@ -120,7 +121,7 @@ static int run_first(learner_arguments *arguments, aq_error *error)
     aq_run_config config;
     int rc = check_folder(arguments->options.run_dir, error);
     rc = rc != 0 ? rc : read_config(arguments, &config, error);
-    return rc == 0 ? aq_learner_run(&config, &arguments->options, error) : rc;
+    return rc == 0 ? aq_learner_run(&config, &arguments->options, &arguments->is_lost, error) : rc;
 }
 
 static int run(learner_arguments *arguments, aq_error *error)
@@ -160,5 +161,5 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     status = aq_program_failed(options_page.program, &error);
-    return rc == AQ_E_PEER ? EXIT_LOST_RANK : status;
+    return rc == AQ_E_PEER ? EXIT_LOST_RANK : arguments.is_lost ? AQ_EXIT_NOT_KEPT : status;
 }

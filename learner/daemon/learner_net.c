@@ -52,6 +52,7 @@ typedef struct learner {
     bool signalled;
     bool is_keeping;        /* the last checkpoint is tried again, until then or a second signal */
     bool is_cut_short;      /* that came */
+    bool is_lost;           /* the last checkpoint could not be written */
     bool stuck;             /* the transport; see aq_net_is_stuck */
     aq_error ranks_trouble; /* another rank is lost, or differs */
     bool ended;             /* the run has: solved, out of budget, or stopped by a call */
@@ -320,6 +321,7 @@ static int keep_trying(learner *self, const aq_error *first, aq_error *error)
     }
     uv_timer_stop(&self->pause_timer);
     self->is_keeping = false;
+    self->is_lost = rc != 0;
     return rc == 0 ? 0 : fail_without_last(self, why.text, error);
 }
 
@@ -395,7 +397,8 @@ static void destroy(learner *self)
     aq_free(self);
 }
 
-int aq_learner_run(const aq_run_config *config, const aq_learner_options *options, aq_error *error)
+int aq_learner_run(const aq_run_config *config, const aq_learner_options *options,
+                   bool *ret_is_lost, aq_error *error)
 {
     learner *self = aq_alloc(1, sizeof(*self));
     if (self == NULL) {
@@ -414,6 +417,7 @@ int aq_learner_run(const aq_run_config *config, const aq_learner_options *option
     }
     if (rc == 0) {
         rc = live(self, error);
+        *ret_is_lost = self->is_lost;
     }
     destroy(self);
     return rc;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "common/base/parse.h"
+#include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
@@ -262,7 +263,7 @@ CLUSTER_TEST(a_learner_without_its_last_checkpoint_fails_and_says_what_is_lost, 
 {
     end_without_room(cluster);
     daemon_process_signal(&cluster->processes[SEAT_LEARNER], SIGTERM);
-    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 1);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), AQ_EXIT_NOT_KEPT);
     assert_true(
         daemon_process_said(&cluster->processes[SEAT_LEARNER], "so what was learned after step"));
     cluster_start(cluster, SEAT_LEARNER);

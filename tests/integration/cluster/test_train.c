@@ -362,8 +362,9 @@ CLUSTER_TEST(a_run_that_has_ended_ends_again_at_once_when_resumed, ipc)
     start_train(cluster, "--resume", NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
     result = result_of(cluster);
-    /* Steps that were still under way at the end are in no checkpoint. */
-    assert_in_range(whole(result, "env_steps"), 20000, env_steps);
+    /* Steps that were under way at the end are in no checkpoint; those that came while it was
+     * written are in the store, as many as the limiter lets in. */
+    assert_in_range(whole(result, "env_steps"), 20000, env_steps + 2000);
     assert_int_equal(whole(result, "learner_steps"), learner_steps);
     assert_string_equal(json_string_value(json_object_get(result, "algorithm")), "dqn");
     assert_string_equal(json_string_value(json_object_get(result, "precision")), "int8");

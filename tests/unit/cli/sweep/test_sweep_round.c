@@ -25,6 +25,7 @@ static void end_study(void *its)
 static void begin(const char *yaml, bool is_resumed)
 {
     sweep_spec(yaml, &spec);
+    aq_sweep_study_fini(&study); /* that of a row before */
     aq_sweep_study_init(&study, &spec, 7);
     at_end(end_study, &study);
     assert_succeeds(apply((aq_sweep_event){.kind = AQ_SWEEP_EVENT_STUDY,
