@@ -376,8 +376,10 @@ static void on_cut_short(void *user, const aq_child_end *end)
     if (strcmp(end->name, learner_plan.role) != 0) {
         return;
     }
-    if (end->has_refused && aq_refusal_read(end->log_path, end->log_start, words, sizeof(words))) {
-        aq_print_line(stderr, "%s: %s", end->name, words);
+    if (end->has_refused) { /* without words it is mpirun, asked when its ranks had ended */
+        if (aq_refusal_read(end->log_path, end->log_start, words, sizeof(words))) {
+            aq_print_line(stderr, "%s: %s", end->name, words);
+        }
     } else if (aq_checkpoint_newest_step(session->options->run_dir, &step)) {
         (void)fprintf(stderr,
                       "the learner was killed before it had ended; its newest checkpoint is of "
