@@ -73,34 +73,26 @@ static bool is_in(const aq_snapshot *snapshot, uint32_t precision)
             main_format(snapshot) == precision);
 }
 
-/* Appends what there is room for. */
-static void say(char out[AQ_PRECISION_TEXT_MAX], const char *before, const char *what)
-{
-    const size_t used = strlen(out);
-    (void)snprintf(out + used, AQ_PRECISION_TEXT_MAX - used, "%s%s", before, what);
-}
-
 const char *aq_policy_source_precision(const aq_snapshot *snapshot, char out[AQ_PRECISION_TEXT_MAX])
 {
     uint32_t layers[AQ_NET_LAYERS_MAX];
     const uint32_t format = aq_snapshot_format(snapshot), most = main_format(snapshot);
     const uint32_t count = aq_layer_formats_choices(&snapshot->spec, layers);
-    out[0] = '\0';
-    say(out, "", aq_format_name(format));
+    (void)snprintf(out, AQ_PRECISION_TEXT_MAX, "%s", aq_format_name(format));
     if (format != AQ_FORMAT_MIXED) {
         return out;
     }
-    say(out, ": ", aq_format_name(most));
+    aq_text_append(out, AQ_PRECISION_TEXT_MAX, ": %s", aq_format_name(most));
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t own = snapshot->layers[layers[i]].format;
         char layer[32];
-        (void)snprintf(layer, sizeof(layer), ", layer %" PRIu32 " ", i);
+        (void)snprintf(layer, sizeof(layer), "layer %" PRIu32, i);
         if (own != most) {
-            say(out,
-                i == 0           ? ", first layer "
-                : i + 1 == count ? ", last layer "
-                                 : layer,
-                aq_format_name(own));
+            aq_text_append(out, AQ_PRECISION_TEXT_MAX, ", %s %s",
+                           i == 0           ? "first layer"
+                           : i + 1 == count ? "last layer"
+                                            : layer,
+                           aq_format_name(own));
         }
     }
     return out;
