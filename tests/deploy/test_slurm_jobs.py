@@ -6,6 +6,7 @@
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,7 @@ class Jobs(unittest.TestCase):
             file.write(text)
 
     def program(self, name, script):
-        self.put(name, f'#!/bin/bash\ncd {shlex.quote(self.folder)}\n'
+        self.put(name, f'#!/bin/sh\ncd {shlex.quote(self.folder)}\n'
                        f'echo "{name} $*" >>said\n{script}\n')
         os.chmod(os.path.join(self.folder, name), 0o755)
 
@@ -53,12 +54,20 @@ class Jobs(unittest.TestCase):
         job = subprocess.Popen(
             ["bash", os.path.join(JOBS, script), self.folder, *arguments],
             env={"PATH": f"{self.folder}:{os.environ['PATH']}", "SLURM_JOB_ID": "7", **environment},
-            stderr=subprocess.DEVNULL)
-        self.addCleanup(job.kill)
+            stderr=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(self.end, job)
         return job
 
+    @staticmethod
+    def end(job):
+        try:
+            os.killpg(job.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        job.wait()
+
     # A program that goes on until it is told to end, or a minute.
-    WAITS = "trap 'exit 0' TERM; for _ in {1..600}; do sleep 0.1; done"
+    WAITS = "trap 'exit 0' TERM; for _ in $(seq 600); do sleep 0.1; done"
 
     def test_a_shard_that_dies_alone_is_started_again_with_its_steps(self):
         self.program("actorq-learner", self.WAITS)
@@ -80,6 +89,22 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.begin("head.sbatch").wait(50), 1)
         self.assertEqual(self.said("actorq-replay"), 5)
         self.assertEqual(self.said("scontrol requeue 7"), 1)
+
+    def slowly(self):
+        """An environment in which each command of the job takes its time: what it starts may be
+        over before it looks."""
+        self.put("slowly", "trap 'sleep 0.05' DEBUG; set -T")
+        return {"BASH_ENV": os.path.join(self.folder, "slowly")}
+
+    def test_what_dies_before_the_job_looks_has_died(self):
+        self.program("actorq-learner", self.WAITS)
+        self.program("actorq-replay", "[ -e once ] || { touch once; exit 3; }\n" + self.WAITS)
+        self.begin("head.sbatch", **self.slowly())
+        self.wait_for("actorq-replay", 2)
+        self.program("actorq-actor", "exit 3")
+        self.assertEqual(self.begin("actors.sbatch", **self.slowly()).wait(50), 3)
+        self.program("actorq-learner", "exit 4")
+        self.assertEqual(self.begin("head.sbatch", **self.slowly()).wait(50), 4)
 
     def test_a_head_whose_run_is_over_ends(self):
         self.program("actorq-learner", "sleep 0.3")
