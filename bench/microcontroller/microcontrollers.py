@@ -38,7 +38,8 @@ CORES = [
 # What a policy is quantized with, by how the table calls its weights. As it comes of a run for
 # continuous actions, its first layer is bf16.
 PUBLISHED = {"as published: int8, first layer bf16": ("--layer-formats", "0:bf16")}
-FORMATS = {"int8": (), "fp32": None}
+FORMATS = {"int8": (), "int4": ("--format", "int4"),
+           "int8-sparse": ("--format", "int8-sparse"), "fp32": None}
 
 
 def formats_of(is_box):

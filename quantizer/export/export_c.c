@@ -26,6 +26,7 @@ typedef struct export_plan {
     char names[AQ_NET_VALUES_MAX][16]; /* of each value's array */
     aq_export_layer layers[AQ_NET_LAYERS_MAX];
     size_t levels;  /* of the widest quantized input */
+    size_t patch;   /* the widest; 0: none */
     uint32_t input; /* the width of a copy of the observation whose numbers are finite; 0: none */
     aq_export_figures figures;
 } export_plan;
@@ -77,6 +78,10 @@ static void plan_layer(export_plan *plan, uint32_t index)
     if (aq_export_layer_is_quantized(layer) && layer->width > plan->levels) {
         plan->levels = layer->width;
     }
+    const uint32_t columns = aq_layer_matrix(layer->spec).columns;
+    if (layer->kind->has_patches && columns > plan->patch) {
+        plan->patch = columns;
+    }
     plan->pieces |= aq_export_layer_pieces(layer);
 }
 
@@ -99,7 +104,8 @@ static void make_plan(const aq_snapshot *snapshot, export_plan *ret_plan)
     for (uint32_t i = 0; i < ret_plan->buffers.count; i++) {
         floats += ret_plan->widths[i];
     }
-    ret_plan->figures.stack_bytes = floats * sizeof(float) + ret_plan->levels * sizeof(int16_t);
+    ret_plan->figures.stack_bytes =
+        floats * sizeof(float) + (ret_plan->levels + ret_plan->patch) * sizeof(int16_t);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
@@ -128,9 +134,9 @@ static int check_formats(const aq_snapshot *snapshot, aq_error *error)
         const uint32_t format = snapshot->layers[i].format;
         if (aq_export_kind_of(layer, format) == NULL) {
             return aq_fail(error, AQ_E_UNSUPPORTED,
-                           "export: the weights of layer %u, %s, are %s, and a C file holds int8, "
-                           "or floats if it is linear; make an int8 policy of an fp32 one or of a "
-                           "run folder with 'actorq quantize IN OUT.aq --format int8'",
+                           "export: the weights of layer %u, %s, are %s, and a C file holds "
+                           "floats of linear layers only; make an int8 policy of an fp32 one or of "
+                           "a run folder with 'actorq quantize IN OUT.aq --format int8'",
                            i, aq_layer_kind_name(layer->kind), aq_format_name(format));
         }
     }
@@ -173,6 +179,9 @@ static void put_forward(aq_export_text *text, const export_plan *plan)
     }
     if (plan->levels > 0) {
         aq_export_print(text, "    int16_t levels[%zu];\n    float scale;\n", plan->levels);
+    }
+    if (plan->patch > 0) {
+        aq_export_print(text, "    int16_t patch[%zu];\n", plan->patch);
     }
     if (plan->input > 0) {
         aq_export_print(text, "    float input[%u];\n\n    @_finite_row(obs, %u, input);\n",

@@ -29,8 +29,9 @@ typedef struct aq_export_kind {
     uint32_t needs;             /* pieces that it builds on */
     enum aq_export_piece after; /* the piece, needed or not, that its text follows */
     bool has_relu;              /* its function applies a ReLU that the matrix asks for */
+    bool has_patches;           /* its rows meet what it lays out in `patch` */
 
-    /* By format, of layers that are quantizable but not stored in int8; NULL: none, or refused. */
+    /* By format, of layers that are quantizable but stored in floats; NULL: none, or refused. */
     const struct aq_export_kind *const *in_floats;
 
     /* Constants besides the matrix of a quantizable kind. NULL: none. AQ_E_NOMEM. */

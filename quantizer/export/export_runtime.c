@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "common/base/assert.h"
+#include "common/policy/format.h"
 
 /* clang-format off */
 static const char compiler_text[] =
@@ -162,21 +163,116 @@ static const char levels_fixed_text[] =
 
 static const char matrix_text[] =
     "\n"
-    "typedef struct {\n"
+    "typedef struct @_matrix {\n"
     "    uint32_t rows, columns;\n"
-    "    const int8_t *weights; /* [rows][columns] */\n"
-    "    int32_t weight_zero;   /* a weight is scale * (level - weight_zero) */\n"
-    "    const float *scale;    /* one a row, or one for all */\n"
-    "    uint32_t scale_step;   /* 1, or 0 */\n"
-    "    const float *bias;     /* [rows] */\n"
+    "    float (*product)(const struct @_matrix *matrix, uint32_t row, const int16_t *levels,\n"
+    "                     float input_scale);\n"
+    "    const int8_t *weights; /* as the product reads them, and so the next three */\n"
+    "    const float *scale;\n"
+    "    int32_t weight_zero;\n"
+    "    const uint32_t *blocks;\n"
+    "    const float *bias; /* [rows] */\n"
     "    int relu;\n"
     "} @_matrix;\n"
     "\n"
-    "static float @_finish(const @_matrix *matrix, uint32_t row, float input_scale, int32_t sum)\n"
+    "static float @_output(const @_matrix *matrix, uint32_t row, const int16_t *levels,\n"
+    "                      float input_scale)\n"
     "{\n"
-    "    const float factor = input_scale * matrix->scale[row * matrix->scale_step];\n"
-    "    const float value = factor * (float)sum + matrix->bias[row];\n"
+    "    const float product = matrix->product(matrix, row, levels, input_scale);\n"
+    "    const float value = product + matrix->bias[row];\n"
     "    return matrix->relu && value < 0.0f ? 0.0f : value;\n"
+    "}\n";
+
+#define PRODUCT(name)                                                                              \
+    "@_APART\n"                                                                                    \
+    "static float @_product_" name "(const @_matrix *matrix, uint32_t row,\n"                      \
+    "    const int16_t *levels, float input_scale)\n"                                              \
+    "{\n"
+
+static const char product_int8_text[] =
+    "\n"
+    "/* weights[rows][columns], scale[rows] */\n"
+    PRODUCT("int8")
+    "    const int8_t *weights = matrix->weights + (size_t)row * matrix->columns;\n"
+    "    int32_t sum = 0;\n"
+    "    for (uint32_t i = 0; i < matrix->columns; i++) {\n"
+    "        sum += (int32_t)levels[i] * (int32_t)weights[i];\n"
+    "    }\n"
+    "    return input_scale * matrix->scale[row] * (float)sum;\n"
+    "}\n";
+
+static const char product_tensor_text[] =
+    "\n"
+    "/* weights[rows][columns] less their zero point, one scale */\n"
+    PRODUCT("tensor")
+    "    const int8_t *weights = matrix->weights + (size_t)row * matrix->columns;\n"
+    "    int32_t sum = 0;\n"
+    "    for (uint32_t i = 0; i < matrix->columns; i++) {\n"
+    "        sum += (int32_t)levels[i] * ((int32_t)weights[i] - matrix->weight_zero);\n"
+    "    }\n"
+    "    return input_scale * *matrix->scale * (float)sum;\n"
+    "}\n";
+
+_Static_assert(AQ_FORMAT_GROUP == 64, "as in the texts");
+
+/* Levels in so many bits, `each` of them a byte. With the highest bits flipped they are `zero` too
+ * large. `terms` are those of a byte, and what is left of a row follows one by one. */
+#define PACKED(bits, each, flips, mask, zero, terms)                                               \
+    "\n"                                                                                           \
+    "/* rows of weights of " bits " bits in two's complement, the lowest first, which begin\n"     \
+    " * with a byte; a scale for every 64 columns of a row */\n"                                   \
+    PRODUCT("int" bits)                                                                            \
+    "    const uint32_t columns = matrix->columns;\n"                                              \
+    "    const uint8_t *weights =\n"                                                               \
+    "        (const uint8_t *)matrix->weights +\n"                                                 \
+    "        (size_t)row * ((columns + " each " - 1) / " each ");\n"                               \
+    "    const float *scale = matrix->scale + (size_t)row * ((columns + 63) / 64);\n"              \
+    "    float total = 0.0f;\n"                                                                    \
+    "    for (uint32_t i = 0; i < columns; scale++) {\n"                                           \
+    "        const uint32_t end = columns - i < 64 ? columns : i + 64;\n"                          \
+    "        int32_t sum = 0;\n"                                                                   \
+    "        for (; end - i >= " each "; i += " each ") {\n"                                       \
+    "            const int32_t codes = *weights++ ^ " flips ";\n"                                  \
+    "            sum += " terms ";\n"                                                              \
+    "        }\n"                                                                                  \
+    "        for (uint32_t bit = 0; i < end; i++, bit += " bits ") {\n"                            \
+    "            const int32_t codes = *weights ^ " flips ";\n"                                    \
+    "            sum += levels[i] * ((codes >> bit & " mask ") - " zero ");\n"                     \
+    "        }\n"                                                                                  \
+    "        total = total + *scale * (float)sum;\n"                                               \
+    "    }\n"                                                                                      \
+    "    return input_scale * total;\n"                                                            \
+    "}\n"
+
+static const char product_int4_text[] =
+    PACKED("4", "2", "0x88", "15", "8",
+           "levels[i] * ((codes & 15) - 8) + levels[i + 1] * ((codes >> 4) - 8)");
+static const char product_int2_text[] =
+    PACKED("2", "4", "0xaa", "3", "2",
+           "levels[i] * ((codes & 3) - 2) + levels[i + 1] * ((codes >> 2 & 3) - 2) +\n"
+           "                   levels[i + 2] * ((codes >> 4 & 3) - 2) +\n"
+           "                   levels[i + 3] * ((codes >> 6) - 2)");
+
+_Static_assert(AQ_BLOCK_ROWS == 16 && AQ_BLOCK_COLUMNS == 4, "as in the text");
+static const char product_sparse_text[] =
+    "\n"
+    "/* blocks of 16 rows and 4 columns, of which some are left out; scale[rows]. For every 16\n"
+    " * rows `blocks` has the number of the first that they keep, and a bit for each. */\n"
+    PRODUCT("sparse")
+    "    const uint32_t *blocks =\n"
+    "        matrix->blocks + row / 16 * (1 + (matrix->columns + 127) / 128);\n"
+    "    const int8_t *weights = matrix->weights + (size_t)*blocks * 64 + row % 16 * 4;\n"
+    "    int32_t sum = 0;\n"
+    "    for (uint32_t i = 0; i < matrix->columns; i += 4) {\n"
+    "        if ((blocks[1 + i / 128] >> i / 4 % 32 & 1) == 0) {\n"
+    "            continue;\n"
+    "        }\n"
+    "        for (uint32_t k = 0; k < 4 && i + k < matrix->columns; k++) {\n"
+    "            sum += (int32_t)levels[i + k] * (int32_t)weights[k];\n"
+    "        }\n"
+    "        weights += 64;\n"
+    "    }\n"
+    "    return input_scale * matrix->scale[row] * (float)sum;\n"
     "}\n";
 
 static const char exp_text[] =
@@ -271,6 +367,11 @@ static const struct piece_row {
     [AQ_PIECE_LEVELS] = {levels_text, AQ_PIECE(QUANTIZE)},
     [AQ_PIECE_LEVELS_FIXED] = {levels_fixed_text, AQ_PIECE(QUANTIZE)},
     [AQ_PIECE_MATRIX] = {matrix_text, 0},
+    [AQ_PIECE_PRODUCT_INT8] = {product_int8_text, AQ_PIECE(MATRIX)},
+    [AQ_PIECE_PRODUCT_TENSOR] = {product_tensor_text, AQ_PIECE(MATRIX)},
+    [AQ_PIECE_PRODUCT_INT4] = {product_int4_text, AQ_PIECE(MATRIX)},
+    [AQ_PIECE_PRODUCT_INT2] = {product_int2_text, AQ_PIECE(MATRIX)},
+    [AQ_PIECE_PRODUCT_SPARSE] = {product_sparse_text, AQ_PIECE(MATRIX)},
     [AQ_PIECE_EXP] = {exp_text, AQ_PIECE(BITS) | AQ_PIECE(FLOAT)},
     [AQ_PIECE_EXPM1] = {expm1_text, AQ_PIECE(EXP)},
     [AQ_PIECE_TANH] = {tanh_text, AQ_PIECE(EXPM1)},

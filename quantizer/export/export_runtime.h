@@ -22,8 +22,13 @@ enum aq_export_piece {
     AQ_PIECE_QUANTIZE,     /* what the next two have in common */
     AQ_PIECE_LEVELS,       /* quantizing by the range of the values */
     AQ_PIECE_LEVELS_FIXED, /* quantizing by a scale that is known beforehand */
-    AQ_PIECE_MATRIX,       /* weights, and what a sum of products becomes */
-    AQ_PIECE_EXP,          /* what the next three and the categorical head have in common */
+    AQ_PIECE_MATRIX,       /* weights, and what becomes of a product */
+    AQ_PIECE_PRODUCT_INT8, /* of a row of weights and levels, a piece for each format */
+    AQ_PIECE_PRODUCT_TENSOR,
+    AQ_PIECE_PRODUCT_INT4,
+    AQ_PIECE_PRODUCT_INT2,
+    AQ_PIECE_PRODUCT_SPARSE,
+    AQ_PIECE_EXP, /* what the next three and the categorical head have in common */
     AQ_PIECE_EXPM1,
     AQ_PIECE_TANH,
     AQ_PIECE_ELU,

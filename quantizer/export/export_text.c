@@ -11,8 +11,6 @@
 
 #include "common/base/assert.h"
 
-enum { FLOATS_A_LINE = 4, HALVES_A_LINE = 11, LEVELS_A_LINE = 18 };
-
 static void append(aq_export_text *text, const char *bytes, size_t size)
 {
     if (text->rc == 0) {
@@ -97,49 +95,74 @@ void aq_export_float_text(float value, char line[32])
     (void)snprintf(line, 32, "%af", (double)value);
 }
 
-/* One of so many a line. */
-static void append_number(aq_export_text *text, size_t index, size_t a_line, const char *number)
+/* ---- arrays --------------------------------------------------------------------------------- */
+
+typedef struct array_type {
+    const char *name;
+    size_t bytes; /* of a value */
+    size_t a_line;
+    void (*text_of)(const void *values, size_t index, char number[32]);
+} array_type;
+
+static void put_array(aq_export_text *text, const array_type *type, const char *name,
+                      uint32_t index, const void *values, size_t count)
 {
-    append(text, index % a_line == 0 ? "\n    " : " ", index % a_line == 0 ? 5 : 1);
-    append(text, number, strlen(number));
-    append(text, ",", 1);
+    aq_export_print(text, "\nstatic const %s @_%s%u[%zu] = {", type->name, name, index, count);
+    for (size_t i = 0; i < count; i++) {
+        char number[32];
+        type->text_of(values, i, number);
+        append(text, i % type->a_line == 0 ? "\n    " : " ", i % type->a_line == 0 ? 5 : 1);
+        append(text, number, strlen(number));
+        append(text, ",", 1);
+    }
+    append(text, "\n};\n", 4);
+    text->constants_bytes += count * type->bytes;
+}
+
+static void text_of_float(const void *values, size_t index, char number[32])
+{
+    aq_export_float_text(((const float *)values)[index], number);
+}
+
+static void text_of_half(const void *values, size_t index, char number[32])
+{
+    (void)snprintf(number, 32, "0x%04x", ((const uint16_t *)values)[index]);
+}
+
+static void text_of_int8(const void *values, size_t index, char number[32])
+{
+    (void)snprintf(number, 32, "%d", ((const int8_t *)values)[index]);
+}
+
+static void text_of_word(const void *values, size_t index, char number[32])
+{
+    (void)snprintf(number, 32, "0x%08x", ((const uint32_t *)values)[index]);
 }
 
 void aq_export_floats(aq_export_text *text, const char *name, uint32_t index, const float *values,
                       size_t count)
 {
-    aq_export_print(text, "\nstatic const float @_%s%u[%zu] = {", name, index, count);
-    for (size_t i = 0; i < count; i++) {
-        char number[32];
-        aq_export_float_text(values[i], number);
-        append_number(text, i, FLOATS_A_LINE, number);
-    }
-    append(text, "\n};\n", 4);
-    text->constants_bytes += count * sizeof(*values);
+    static const array_type type = {"float", sizeof(*values), 4, text_of_float};
+    put_array(text, &type, name, index, values, count);
 }
 
 void aq_export_halves(aq_export_text *text, const char *name, uint32_t index,
                       const uint16_t *values, size_t count)
 {
-    aq_export_print(text, "\nstatic const uint16_t @_%s%u[%zu] = {", name, index, count);
-    for (size_t i = 0; i < count; i++) {
-        char number[16];
-        (void)snprintf(number, sizeof(number), "0x%04x", values[i]);
-        append_number(text, i, HALVES_A_LINE, number);
-    }
-    append(text, "\n};\n", 4);
-    text->constants_bytes += count * sizeof(*values);
+    static const array_type type = {"uint16_t", sizeof(*values), 11, text_of_half};
+    put_array(text, &type, name, index, values, count);
 }
 
 void aq_export_int8(aq_export_text *text, const char *name, uint32_t index, const int8_t *values,
                     size_t count)
 {
-    aq_export_print(text, "\nstatic const int8_t @_%s%u[%zu] = {", name, index, count);
-    for (size_t i = 0; i < count; i++) {
-        char number[16];
-        (void)snprintf(number, sizeof(number), "%d", (int)values[i]);
-        append_number(text, i, LEVELS_A_LINE, number);
-    }
-    append(text, "\n};\n", 4);
-    text->constants_bytes += count;
+    static const array_type type = {"int8_t", sizeof(*values), 18, text_of_int8};
+    put_array(text, &type, name, index, values, count);
+}
+
+void aq_export_words(aq_export_text *text, const char *name, uint32_t index, const uint32_t *values,
+                     size_t count)
+{
+    static const array_type type = {"uint32_t", sizeof(*values), 7, text_of_word};
+    put_array(text, &type, name, index, values, count);
 }

@@ -53,5 +53,7 @@ void aq_export_halves(aq_export_text *text, const char *name, uint32_t index,
                       const uint16_t *values, size_t count);
 void aq_export_int8(aq_export_text *text, const char *name, uint32_t index, const int8_t *values,
                     size_t count);
+void aq_export_words(aq_export_text *text, const char *name, uint32_t index, const uint32_t *values,
+                     size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * linear: sums of products in integers; and in floats, where the weights are fp32, or bf16 or fp16,
+ * linear: products of its format; and sums in floats, where the weights are fp32, or bf16 or fp16,
  * which are widened before they are multiplied, as actors do.
  */
 #include "quantizer/export/export_layer.h"
@@ -12,17 +12,8 @@ static const char text[] =
     "static void @_linear(const @_matrix *matrix, const int16_t *levels, float input_scale,\n"
     "                     float *y)\n"
     "{\n"
-    "    int32_t total = 0;\n"
-    "    for (uint32_t i = 0; matrix->weight_zero != 0 && i < matrix->columns; i++) {\n"
-    "        total += levels[i];\n"
-    "    }\n"
     "    for (uint32_t row = 0; row < matrix->rows; row++) {\n"
-    "        const int8_t *weights = matrix->weights + (size_t)row * matrix->columns;\n"
-    "        int32_t sum = 0;\n"
-    "        for (uint32_t i = 0; i < matrix->columns; i++) {\n"
-    "            sum += (int32_t)levels[i] * (int32_t)weights[i];\n"
-    "        }\n"
-    "        y[row] = @_finish(matrix, row, input_scale, sum - matrix->weight_zero * total);\n"
+    "        y[row] = @_output(matrix, row, levels, input_scale);\n"
     "    }\n"
     "}\n";
 /* clang-format on */

@@ -121,8 +121,13 @@ TEST(the_figures_are_those_of_the_policy)
 {
     exported *own = prepare(NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX);
     assert_int_equal(export_as(own, "p"), 0);
-    assert_int_equal(own->figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8 + 3 * 8 * 4);
+    const size_t weights = 4 * 64 + 64 * 64 + 64 * 2, others = 130 * 8 + 3 * 9 * 4;
+    assert_int_equal(own->figures.weights_bytes, weights + others);
     assert_int_equal(own->figures.stack_bytes, 64 * 4 * 2 + 64 * 2 + 2 * 4);
+    exported *narrow = prepare(NET_RELU, AQ_FORMAT_INT2, AQ_HEAD_ARGMAX);
+    assert_int_equal(export_as(narrow, "p"), 0);
+    assert_int_equal(narrow->figures.weights_bytes, weights / 4 + others);
+    assert_int_equal(narrow->figures.stack_bytes, own->figures.stack_bytes);
 
     static const uint32_t floats[] = {AQ_FORMAT_F32, AQ_FORMAT_BF16, AQ_FORMAT_F16};
     EACH_ROW(i, floats) {
@@ -135,6 +140,26 @@ TEST(the_figures_are_those_of_the_policy)
         assert_int_equal(drawing->figures.stack_bytes, (4 + 64 * 2 + 2) * 4);
         assert_int_equal(count_words(drawing, "static const uint16_t p_weights"),
                          floats[i] == AQ_FORMAT_F32 ? 0 : 3);
+    }
+}
+
+TEST(each_format_brings_its_own_product)
+{
+    static const struct {
+        uint32_t format;
+        const char *product;
+    } rows[] = {{AQ_FORMAT_INT8_CHANNEL, "p_product_int8("},
+                {AQ_FORMAT_INT8_TENSOR, "p_product_tensor("},
+                {AQ_FORMAT_INT4, "p_product_int4("},
+                {AQ_FORMAT_INT2, "p_product_int2("},
+                {AQ_FORMAT_INT8_SPARSE, "p_product_sparse("}};
+    EACH_ROW(i, rows) {
+        exported *own = prepare(NET_CONV, rows[i].format, AQ_HEAD_ARGMAX);
+        assert_int_equal(export_as(own, "p"), 0);
+        assert_int_equal(count_words(own, "float p_product_"), 1);
+        assert_int_equal(count_words(own, rows[i].product), 1);
+        assert_int_equal(count_words(own, "static const uint32_t p_blocks"),
+                         rows[i].format == AQ_FORMAT_INT8_SPARSE ? 3 : 0);
     }
 }
 
@@ -221,11 +246,11 @@ TEST(names_that_c_does_not_have_are_refused)
     assert_int_equal(export_as(own, "abcdefghijklmnopqrstuvwxyzabcde"), 0);
 }
 
-TEST(other_formats_are_refused_with_what_to_do)
+TEST(floats_are_refused_of_what_is_not_linear)
 {
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         exported *own = prepare(NET_CONV, format, AQ_HEAD_ARGMAX);
-        if (format == AQ_FORMAT_INT8_CHANNEL || format == AQ_FORMAT_INT8_TENSOR) {
+        if (aq_format_is_integer(format)) {
             assert_int_equal(export_as(own, "p"), 0);
         } else {
             refuse(own, "p", AQ_E_UNSUPPORTED, "--format int8");
