@@ -70,7 +70,7 @@ TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "dmc-sac": "gym:Pendulum-v1",
            "tabular-sarsa": "gym:CliffWalking-v1", "taxi-sarsa": "gym:Taxi-v3",
            "tabular-expected_sarsa": "gym:Taxi-v3",
            **{f"tabular-{name}": "gym:Taxi-v3"
-              for name in ("ppo", "a2c", "reinforce", "impala", "pqn", "qr_dqn")},
+              for name in ("ppo", "a2c", "reinforce", "impala", "trpo", "pqn", "qr_dqn")},
            "cliffwalking-dqn": "gym:CliffWalking-v1?one_hot=yes",
            "cartpole-dqn": "gym:CartPole-v1", "cartpole-c51": "gym:CartPole-v1",
            **{f"offline-{name}": "gym:Pendulum-v1" for name in ("td3_bc", "iql", "cql")},

@@ -77,6 +77,7 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_C51, "taxi-c51"},
         {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_PPO, "tabular-ppo"},
         {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_QR_DQN, "tabular-qr_dqn"},
+        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_TRPO, "tabular-trpo"},
         {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_PPO, "any-ppo"},
         {NULL, "gym:FrozenLake-v1", &counted, AQ_ALGORITHM_AUTO, "frozenlake-q"},
         {NULL, "gym:FrozenLake-v1", &counted, AQ_ALGORITHM_PPO, "tabular-ppo"},
