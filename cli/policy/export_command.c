@@ -230,18 +230,25 @@ static void print_first_layer(const export_arguments *arguments, const export_re
     uint32_t layers[AQ_NET_LAYERS_MAX];
     char program[AQ_POLICY_PATH_MAX], source[AQ_POLICY_PATH_MAX];
     const aq_snapshot *snapshot = report->snapshot;
-    const bool has_choice = aq_layer_formats_choices(&snapshot->spec, layers) > 0;
-    const uint32_t format = has_choice ? snapshot->layers[layers[0]].format : AQ_FORMAT_MIXED;
-    if (aq_snapshot_format(snapshot) != AQ_FORMAT_MIXED || aq_format_is_integer(format)) {
+    if (aq_snapshot_format(snapshot) != AQ_FORMAT_MIXED ||
+        aq_layer_formats_choices(&snapshot->spec, layers) < 2) {
+        return;
+    }
+    const uint32_t format = snapshot->layers[layers[0]].format;
+    const uint32_t next = snapshot->layers[layers[1]].format;
+    const char *others =
+        aq_format_name(aq_format_is_integer(next) ? next : AQ_FORMAT_INT8_CHANNEL);
+    if (aq_format_is_integer(format)) {
         return;
     }
     aq_print_fact(stdout, "first layer",
                   "%s: it multiplies floats, which a processor without them does slowly; "
-                  "'%s quantize %s int8.aq' makes a policy of int8 alone",
+                  "'%s quantize %s %s.aq --format %s' makes a policy of %s alone",
                   aq_format_name(format), aq_shell_program(program, sizeof(program)),
                   aq_path_is_folder(arguments->source)
                       ? aq_shell_word(source, sizeof(source), arguments->source)
-                      : "RUN");
+                      : "RUN",
+                  others, others, others);
 }
 
 static void print_text(const export_arguments *arguments, const export_report *report)
