@@ -236,8 +236,7 @@ static void print_first_layer(const export_arguments *arguments, const export_re
     }
     const uint32_t format = snapshot->layers[layers[0]].format;
     const uint32_t next = snapshot->layers[layers[1]].format;
-    const char *others =
-        aq_format_name(aq_format_is_integer(next) ? next : AQ_FORMAT_INT8_CHANNEL);
+    const char *others = aq_format_name(aq_format_is_integer(next) ? next : AQ_FORMAT_INT8_CHANNEL);
     if (aq_format_is_integer(format)) {
         return;
     }
