@@ -26,7 +26,7 @@ class Jobs(unittest.TestCase):
         self.folder = place.name
         self.put("learner.url", "tcp://head:5550")
         self.program("actorq", 'mkdir -p "$2/operator"; touch "$2/operator/key.pem"')
-        self.program("scontrol", ":")
+        self.job_ends("+30 seconds")
 
     def put(self, name, text):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
@@ -36,6 +36,11 @@ class Jobs(unittest.TestCase):
         self.put(name, f'#!/bin/sh\ncd {shlex.quote(self.folder)}\n'
                        f'echo "{name} $*" >>said\n{script}\n')
         os.chmod(os.path.join(self.folder, name), 0o755)
+
+    def job_ends(self, when):
+        """What Slurm says of the job."""
+        self.program("scontrol", f"echo '   StartTime=2026-01-01T00:00:00 EndTime='$(date -d "
+                                 f"'{when}' +%FT%T || echo Unknown)' Deadline=N/A'")
 
     def said(self, words):
         try:
@@ -54,7 +59,7 @@ class Jobs(unittest.TestCase):
         job = subprocess.Popen(
             ["bash", os.path.join(JOBS, script), self.folder, *arguments],
             env={"PATH": f"{self.folder}:{os.environ['PATH']}", "SLURM_JOB_ID": "7", **environment},
-            stderr=subprocess.DEVNULL, start_new_session=True)
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(self.end, job)
         return job
 
@@ -110,7 +115,7 @@ class Jobs(unittest.TestCase):
         self.program("actorq-learner", "sleep 0.3")
         self.program("actorq-replay", self.WAITS)
         self.assertEqual(self.begin("head.sbatch").wait(50), 0)
-        self.assertEqual(self.said("scontrol"), 0)
+        self.assertEqual(self.said("scontrol requeue"), 0)
 
     def actor(self, **environment):
         """How often the job of an actor that got SIGTERM went back to the queue, and the job."""
@@ -119,19 +124,24 @@ class Jobs(unittest.TestCase):
         self.wait_for("actorq-actor", before + 1)
         job.terminate()
         self.assertEqual(job.wait(50), 0)
-        return self.said("scontrol")
+        return self.said("scontrol requeue")
 
     def test_actors_whose_time_is_over_go_back_to_the_queue_one_by_one(self):
         self.assertEqual(self.actor(ACTORQ_NO_REQUEUE="1"), 0)
         self.assertEqual(self.actor(SLURM_JOB_END_TIME=str(int(time.time()) + 3600)), 0)
         self.assertEqual(self.actor(SLURM_JOB_END_TIME=str(int(time.time()) + 30)), 1)
+        self.job_ends("+1 hour")
+        self.assertEqual(self.actor(), 1)
+        self.job_ends("never")
+        self.assertEqual(self.actor(), 1)
+        self.job_ends("+30 seconds")
         self.actor(SLURM_ARRAY_JOB_ID="5", SLURM_ARRAY_TASK_ID="2")
         self.assertEqual(self.said("scontrol requeue 5_2"), 1)
 
     def test_actors_whose_run_is_over_end(self):
         self.program("actorq-actor", "exit 0")
         self.assertEqual(self.begin("actors.sbatch").wait(50), 0)
-        self.assertEqual(self.said("scontrol"), 0)
+        self.assertEqual(self.said("scontrol requeue"), 0)
 
     def test_actors_that_still_wait_for_their_head_go_back_to_the_queue(self):
         os.remove(os.path.join(self.folder, "learner.url"))
