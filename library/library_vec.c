@@ -48,16 +48,10 @@ void actorq_allow_code(void)
 static int open_task(const char *name, aq_env_task *ret_task, aq_error *error)
 {
     static pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
-    aq_env *env;
     aq_mutex_lock(&naming);
     aq_env_allow_code(name);
-    int rc = aq_env_open_to_act(name, &env, error);
+    int rc = aq_env_task_open(name, ret_task, error);
     aq_mutex_unlock(&naming);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = aq_env_task_init(env, ret_task, error);
-    aq_env_unref(env);
     return rc;
 }
 

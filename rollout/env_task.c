@@ -47,6 +47,17 @@ int aq_env_task_init(aq_env *env, aq_env_task *ret_task, aq_error *error)
     return 0;
 }
 
+int aq_env_task_open(const char *name, aq_env_task *ret_task, aq_error *error)
+{
+    aq_env *env;
+    int rc = aq_env_open_to_act(name, &env, error);
+    if (rc == 0) {
+        rc = aq_env_task_init(env, ret_task, error);
+        aq_env_unref(env);
+    }
+    return rc;
+}
+
 int aq_env_task_find(const char *name, uint64_t schema_hash, aq_env_task *ret_task, aq_error *error)
 {
     aq_env *env;

@@ -27,8 +27,11 @@ typedef struct aq_env_task {
  * observations or actions of a kind that no policy takes, or actions without bounds. */
 int aq_env_task_init(aq_env *env, aq_env_task *ret_task, aq_error *error) AQ_MUST_USE;
 
-/* Opens the task of that name. As aq_env_open, as aq_env_task_init, or AQ_E_SCHEMA when this
- * build's schema of it is not the one with `schema_hash`. */
+/* Opens the task of that name for who acts in it. As aq_env_open_to_act, as aq_env_task_init. */
+int aq_env_task_open(const char *name, aq_env_task *ret_task, aq_error *error) AQ_MUST_USE;
+
+/* Opens the task of that name as it is. As aq_env_open, as aq_env_task_init, or AQ_E_SCHEMA when
+ * this build's schema of it is not the one with `schema_hash`. */
 int aq_env_task_find(const char *name, uint64_t schema_hash, aq_env_task *ret_task,
                      aq_error *error) AQ_MUST_USE;
 

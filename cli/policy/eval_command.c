@@ -91,19 +91,13 @@ static int find_task(const eval_report *report, const aq_snapshot *snapshot, aq_
 /* What a policy of the task has to beat. */
 static int evaluate_without(const eval_arguments *arguments, eval_report *report, aq_error *error)
 {
-    aq_env *env;
     const uint32_t episodes = (uint32_t)arguments->episodes;
     if (arguments->env == NULL) {
         return aq_fail(error, AQ_E_INVALID, "%s actions need a task: --env TASK",
                        arguments->source);
     }
     aq_env_allow_code(arguments->env);
-    int rc = aq_env_open_to_act(arguments->env, &env, error);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = aq_env_task_init(env, &report->task, error);
-    aq_env_unref(env);
+    int rc = aq_env_task_open(arguments->env, &report->task, error);
     if (rc == 0) {
         (void)snprintf(report->path, sizeof(report->path), "%s", arguments->source);
         rc = strcmp(arguments->source, random_play) == 0

@@ -141,17 +141,11 @@ static int read_net(const import_arguments *arguments, aq_foreign_net *net, bool
 
 static int find_task(const import_arguments *arguments, aq_env_task *ret_task, aq_error *error)
 {
-    aq_env *env;
     if (arguments->task == NULL) {
         return aq_fail(error, AQ_E_INVALID, "the file does not tell its task: --task TASK");
     }
     aq_env_allow_code(arguments->task);
-    int rc = aq_env_open_to_act(arguments->task, &env, error);
-    if (rc == 0) {
-        rc = aq_env_task_init(env, ret_task, error);
-        aq_env_unref(env);
-    }
-    return rc;
+    return aq_env_task_open(arguments->task, ret_task, error);
 }
 
 /* How many of the layers are norms. */

@@ -34,6 +34,15 @@ TEST(a_task_is_found_with_its_sizes)
     aq_env_task_fini(&task);
 }
 
+TEST(who_acts_is_shown_a_counted_state_as_one_of_many)
+{
+    aq_env_task task;
+    assert_succeeds(aq_env_task_open("gym:FrozenLake-v1", &task, &refusal));
+    assert_string_equal(task.env->name, "gym:FrozenLake-v1?one_hot=bytes");
+    assert_int_equal(task.obs_bytes, 16);
+    aq_env_task_fini(&task);
+}
+
 TEST(an_unknown_task_is_answered_with_the_nearest)
 {
     aq_env_task task = {.obs_elements = 77};
