@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "cli/policy/config_view.h"
 #include "cli/policy/layer_figures.h"
@@ -50,8 +49,7 @@ static json_t *shards_json(const aq_checkpoint *checkpoint)
 static json_t *config_json(const aq_checkpoint *checkpoint)
 {
     aq_run_config config;
-    if (aq_config_view_parse("config", checkpoint->config, strlen(checkpoint->config), &config,
-                             NULL) != 0) {
+    if (aq_config_view_parse(checkpoint->config, &config, NULL) != 0) {
         return json_null();
     }
     return aq_config_view_json(&config);
@@ -149,8 +147,7 @@ int aq_checkpoint_view_print(FILE *out, const char *path, const aq_checkpoint *c
     (void)fprintf(out, "%s: a checkpoint\n", aq_plain_text(plain, sizeof(plain), path));
     print_facts(out, checkpoint, file_bytes);
     print_best(out, checkpoint);
-    if (aq_config_view_parse("config", checkpoint->config, strlen(checkpoint->config), &config,
-                             NULL) == 0) {
+    if (aq_config_view_parse(checkpoint->config, &config, NULL) == 0) {
         aq_config_view_print(out, &config);
     }
     (void)fputc('\n', out);

@@ -15,12 +15,12 @@
 
 enum { LIMIT_MAX = 48 };
 
-int aq_config_view_parse(const char *name, const char *text, size_t size, aq_run_config *ret_config,
-                         aq_error *error)
+int aq_config_view_parse(const char *text, aq_run_config *ret_config, aq_error *error)
 {
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
-    int rc = aq_settings_read_yaml(aq_run_config_table(), name, text, size, &config, error);
+    int rc =
+        aq_settings_read_yaml(aq_run_config_table(), "config", text, strlen(text), &config, error);
     if (rc == 0) {
         *ret_config = config;
     }

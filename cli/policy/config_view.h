@@ -10,10 +10,8 @@
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 
-/* Reads a configuration as it was printed: what the text leaves out is the default. `name` stands
- * for it in errors. */
-int aq_config_view_parse(const char *name, const char *text, size_t size, aq_run_config *ret_config,
-                         aq_error *error) AQ_MUST_USE;
+/* Reads a configuration as it was printed: what the text leaves out is the default. */
+int aq_config_view_parse(const char *text, aq_run_config *ret_config, aq_error *error) AQ_MUST_USE;
 
 /* Every setting: {"task": …, "learner": {"algorithm": "dqn", …}, …}. NULL when out of memory. */
 json_t *aq_config_view_json(const aq_run_config *config);

@@ -5,16 +5,11 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-static int parse(const char *text, aq_run_config *ret_config, aq_error *error)
-{
-    return aq_config_view_parse("config", text, strlen(text), ret_config, error);
-}
-
 TEST(what_a_text_leaves_out_is_the_default)
 {
     aq_run_config config, initial;
     aq_settings_init(aq_run_config_table(), &initial);
-    assert_int_equal(parse("learner:\n  discount: 0.5\n", &config, NULL), 0);
+    assert_int_equal(aq_config_view_parse("learner:\n  discount: 0.5\n", &config, NULL), 0);
     assert_true(config.learner.discount == 0.5);
     assert_int_equal(config.learner.batch_size, initial.learner.batch_size);
 }
@@ -23,7 +18,8 @@ TEST(a_bad_configuration_leaves_the_result_alone)
 {
     aq_run_config config;
     memset(&config, 0x5a, sizeof(config));
-    assert_int_equal(parse("learner:\n  discount: 5\n", &config, &refusal), AQ_E_INVALID);
+    assert_int_equal(aq_config_view_parse("learner:\n  discount: 5\n", &config, &refusal),
+                     AQ_E_INVALID);
     assert_int_equal(*(const unsigned char *)&config, 0x5a);
     assert_says(refusal.text, "learner.discount");
 }
@@ -34,7 +30,7 @@ TEST(every_setting_is_in_the_json)
     size_t leaves = 0;
     const char *key;
     json_t *value;
-    assert_int_equal(parse("", &config, NULL), 0);
+    assert_int_equal(aq_config_view_parse("", &config, NULL), 0);
     json_t *json = cli_json(aq_config_view_json(&config));
     json_object_foreach(json, key, value)
     {
@@ -49,10 +45,11 @@ TEST(values_keep_their_types)
     const char *task, *hidden, *format;
     json_int_t capacity;
     double discount;
-    assert_int_equal(parse("task: gym:CartPole-v0\nlearner:\n  hidden: \"8\"\n  discount: 0.5\n"
-                           "replay:\n  capacity: 5000\nquantizer:\n  format: fp32\n",
-                           &config, NULL),
-                     0);
+    assert_int_equal(
+        aq_config_view_parse("task: gym:CartPole-v0\nlearner:\n  hidden: \"8\"\n  discount: 0.5\n"
+                             "replay:\n  capacity: 5000\nquantizer:\n  format: fp32\n",
+                             &config, NULL),
+        0);
     json_t *json = cli_json(aq_config_view_json(&config));
     assert_int_equal(json_unpack(json, "{s:s, s:{s:s, s:f}, s:{s:I}, s:{s:s}}", "task", &task,
                                  "learner", "hidden", &hidden, "discount", &discount, "replay",
@@ -69,7 +66,7 @@ TEST(people_see_what_tells_runs_apart)
 {
     aq_run_config config;
     assert_int_equal(
-        parse(
+        aq_config_view_parse(
             "learner:\n  algorithm: dqn\n  hidden: \"16,8\"\n  activation: tanh\n  discount: 0.97\n"
             "limits:\n  env_steps: 777\n",
             &config, NULL),
@@ -84,7 +81,7 @@ TEST(people_see_what_tells_runs_apart)
 static void assert_limits(const char *yaml, const char *wanted)
 {
     aq_run_config config;
-    assert_int_equal(parse(yaml, &config, NULL), 0);
+    assert_int_equal(aq_config_view_parse(yaml, &config, NULL), 0);
     aq_config_view_print(cli_print_begin(), &config);
     assert_says(cli_print_end(), wanted);
 }
