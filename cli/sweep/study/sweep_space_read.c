@@ -32,14 +32,6 @@ int aq_sweep_wrong(const aq_sweep_reader *reader, aq_yaml_node node, const char 
                    words);
 }
 
-static bool is_one_of(const char *word, const char *const *words)
-{
-    while (*words != NULL && strcmp(*words, word) != 0) {
-        words++;
-    }
-    return *words != NULL;
-}
-
 int aq_sweep_keys_check(const aq_sweep_reader *reader, aq_yaml_node node, const char *const *keys)
 {
     if (aq_yaml_kind(node) != AQ_YAML_MAPPING) {
@@ -48,7 +40,7 @@ int aq_sweep_keys_check(const aq_sweep_reader *reader, aq_yaml_node node, const 
     for (size_t i = 0; i < aq_yaml_count(node); i++) {
         const char *key = aq_yaml_key_at(node, i);
         aq_nearest nearest;
-        if (is_one_of(key, keys)) {
+        if (aq_choice_find(keys, key) >= 0) {
             continue;
         }
         aq_nearest_init(&nearest, key);
@@ -98,7 +90,7 @@ int aq_sweep_value_check(const aq_sweep_reader *reader, aq_yaml_node node, const
                          char *out, size_t size)
 {
     static const char *const owned[] = {"task", "seed", "limits.env_steps", NULL};
-    if (is_one_of(key, owned)) {
+    if (aq_choice_find(owned, key) >= 0) {
         return aq_sweep_wrong(reader, node, "%s has a key of its own in this file: %s", key,
                               strcmp(key, "task") == 0   ? "task"
                               : strcmp(key, "seed") == 0 ? "seeds"
