@@ -48,7 +48,7 @@ static void on_still_playing(uv_timer_t *timer)
 {
     evaluation_job *job = timer->data;
     aq_figure time;
-    double seconds = (double)(aq_clock_monotonic_ns() - job->started_ns) / (double)AQ_NS_PER_S;
+    const double seconds = aq_ns_to_s(aq_clock_monotonic_ns() - job->started_ns);
     (void)fprintf(stderr, "%splaying %" PRIu32 " episodes, %s so far%s",
                   job->is_terminal ? "\r\033[K" : "", job->episodes,
                   aq_figure_duration(&time, seconds), job->is_terminal ? "" : "\n");

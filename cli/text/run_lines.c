@@ -3,7 +3,6 @@
  */
 #include "cli/text/run_lines.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +37,7 @@ int aq_run_lines_read(const char *folder, aq_run_line_fn take, void *user, aq_er
     }
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        return aq_fail(error, aq_error_from_errno(errno), "%s: can't open: %s", path,
-                       strerror(errno));
+        return aq_file_fail(error, path, "open");
     }
     char *line = aq_alloc_unset(AQ_RUN_LINE_BYTES_MAX, 1);
     rc = line != NULL ? read_lines(file, line, take, user) : AQ_E_NOMEM;

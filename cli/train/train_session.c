@@ -254,8 +254,7 @@ static void begin_stopping(train_session *session)
         return;
     }
     session->stopping = true;
-    session->result.wall_s =
-        (double)(aq_clock_monotonic_ns() - session->options->started_ns) / (double)AQ_NS_PER_S;
+    session->result.wall_s = aq_ns_to_s(aq_clock_monotonic_ns() - session->options->started_ns);
     aq_progress_clear(&session->progress);
     uv_timer_start(&session->stop_timer, on_stop_timer, 0, 2);
 }

@@ -100,8 +100,8 @@ static int found(const sweep_arguments *arguments, const aq_buffer *text, char *
                               "make a run another one when it is to be longer\n");
     }
     rc = rc != 0 ? rc
-                 : aq_sweep_desk_found(ret_dir, &spec, text, &plan,
-                                       (double)aq_clock_wall_ns() / AQ_NS_PER_S, error);
+                 : aq_sweep_desk_found(ret_dir, &spec, text, &plan, aq_ns_to_s(aq_clock_wall_ns()),
+                                       error);
     /* Many may do so at once, and all of them mean the one that is there then. */
     return rc == AQ_E_EXISTS && arguments->found ? aq_sweep_desk_check(ret_dir, text, error) : rc;
 }

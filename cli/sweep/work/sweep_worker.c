@@ -42,7 +42,7 @@ typedef struct worker {
 
 static aq_sweep_now now(void)
 {
-    return (aq_sweep_now){(double)aq_clock_wall_ns() / AQ_NS_PER_S, aq_clock_monotonic_ns()};
+    return (aq_sweep_now){aq_ns_to_s(aq_clock_wall_ns()), aq_clock_monotonic_ns()};
 }
 
 /* ---- the loop ------------------------------------------------------------------------------- */
