@@ -9,6 +9,8 @@
 
 #include "common/base/assert.h"
 
+enum { PROCESSORS_A_RUN = 2 }; /* one with two actors keeps about as many busy */
+
 static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_number)
 {
     aq_own_child *child = process->data;
@@ -81,4 +83,10 @@ void aq_own_child_kill(aq_own_child *child, int signal_number)
     if (child->is_running) {
         (void)uv_process_kill(&child->process, signal_number);
     }
+}
+
+unsigned aq_own_child_runs_fitting(void)
+{
+    const unsigned fitting = uv_available_parallelism() / PROCESSORS_A_RUN;
+    return fitting > 0 ? fitting : 1;
 }

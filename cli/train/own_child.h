@@ -38,4 +38,7 @@ int aq_own_child_start(uv_loop_t *loop, aq_own_child *child, const aq_own_child_
 
 void aq_own_child_kill(aq_own_child *child, int signal_number); /* if it runs */
 
+/* How many runs at once this host has processors for, one at least. */
+unsigned aq_own_child_runs_fitting(void);
+
 #endif

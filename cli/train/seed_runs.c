@@ -26,7 +26,7 @@
 #include "common/sys/file.h"
 #include "common/sys/process.h"
 
-enum { PATH_BYTES = AQ_CLI_PATH_MAX + AQ_GRID_NAME_MAX + 64, STEPPERS_A_RUN = 2 };
+enum { PATH_BYTES = AQ_CLI_PATH_MAX + AQ_GRID_NAME_MAX + 64 };
 
 typedef struct seed_run {
     struct seed_runs *all;
@@ -189,13 +189,6 @@ static void on_signal(void *user, int number)
     for (size_t i = 0; i < all->count; i++) {
         aq_own_child_kill(&all->runs[i].child, number);
     }
-}
-
-/* One with two actors keeps about two processors busy. */
-static uint64_t jobs_for(uint64_t wanted)
-{
-    const uint64_t fitting = uv_available_parallelism() / STEPPERS_A_RUN;
-    return wanted > 0 ? wanted : fitting > 0 ? fitting : 1;
 }
 
 /* Of the runs of a point that left a result. */
@@ -379,7 +372,7 @@ int aq_seed_runs(const aq_seed_plan *plan, const aq_train_options *options, aq_j
     }
     all->options = options;
     all->program = program;
-    all->jobs = jobs_for(plan->jobs);
+    all->jobs = plan->jobs > 0 ? plan->jobs : aq_own_child_runs_fitting();
     all->json = json;
     int rc = begin(all, plan, error);
     if (rc == 0) {

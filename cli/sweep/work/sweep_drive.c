@@ -15,12 +15,7 @@
 #include "common/base/memory.h"
 #include "common/sys/process.h"
 
-enum {
-    PATH_BYTES = 4096,
-    LOOK_MS = 500,
-    AGAIN_MS = 200,
-    PROCESSORS_A_RUN = 2, /* one with two actors keeps about as many busy */
-};
+enum { PATH_BYTES = 4096, LOOK_MS = 500, AGAIN_MS = 200 };
 
 typedef struct drive {
     aq_own_loop loop;
@@ -55,7 +50,7 @@ static void on_again(uv_timer_t *timer)
 {
     drive *its = timer->data;
     for (size_t i = 0; i < its->count && !its->is_stopped; i++) {
-        /* ended_by a signal: see below */
+        /* Without a user: ended by a signal. */
         if (!its->children[i].is_running && its->children[i].user == NULL &&
             start_one(its, &its->children[i]) != 0) {
             break;
@@ -156,7 +151,6 @@ static int run_all(drive *its, aq_error *error)
 int aq_sweep_drive(const char *dir, const aq_sweep_drive_options *options, bool *ret_stopped,
                    aq_error *error)
 {
-    const size_t fitting = uv_available_parallelism() / PROCESSORS_A_RUN;
     drive *its = aq_alloc(1, sizeof(*its));
     int rc = its != NULL ? aq_own_loop_init(&its->loop, on_signal, its, error)
                          : aq_fail(error, AQ_E_NOMEM, "out of memory");
@@ -166,7 +160,7 @@ int aq_sweep_drive(const char *dir, const aq_sweep_drive_options *options, bool 
     }
     its->dir = dir;
     its->is_quiet = options->quiet;
-    its->count = options->workers > 0 ? options->workers : fitting > 0 ? fitting : 1;
+    its->count = options->workers > 0 ? options->workers : aq_own_child_runs_fitting();
     its->children = aq_alloc(its->count, sizeof(*its->children));
     rc = its->children != NULL ? begin(its, error) : aq_fail(error, AQ_E_NOMEM, "out of memory");
     if (rc == 0) {
