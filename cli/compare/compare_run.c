@@ -22,20 +22,11 @@
 
 enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, RESULT_BYTES_MAX = 65536 };
 
+static const char *const outcomes[] = {AQ_RUN_OUTCOMES(AQ_CHOICE_WORD) NULL};
+
 const char *aq_run_outcome_name(enum aq_run_outcome outcome)
 {
-    static const char *const names[] = {"missing", "finished", "diverged", "refused", "failed"};
-    return names[outcome];
-}
-
-static enum aq_run_outcome outcome_named(const char *name)
-{
-    for (int i = AQ_OUTCOME_FINISHED; i <= AQ_OUTCOME_FAILED; i++) {
-        if (strcmp(name, aq_run_outcome_name((enum aq_run_outcome)i)) == 0) {
-            return (enum aq_run_outcome)i;
-        }
-    }
-    return AQ_OUTCOME_MISSING;
+    return outcomes[outcome];
 }
 
 /* ---- result.json ---------------------------------------------------------------------------- */
@@ -55,7 +46,8 @@ static void take_result(const json_t *json, aq_compare_run *run)
     const char *outcome = json_string_value(json_object_get(json, "outcome"));
     const char *reason = json_string_value(json_object_get(json, "reason"));
     const char *format = json_string_value(json_object_get(json, "format"));
-    run->outcome = outcome ? outcome_named(outcome) : AQ_OUTCOME_MISSING;
+    const int found = outcome ? aq_choice_find(outcomes, outcome) : AQ_E_INVALID;
+    run->outcome = found >= 0 ? (enum aq_run_outcome)found : AQ_OUTCOME_MISSING;
     (void)snprintf(run->reason, sizeof(run->reason), "%s", reason ? reason : "");
     (void)snprintf(run->format, sizeof(run->format), "%s", format ? format : "");
     run->return_fresh = aq_json_number_of(json, "return_mean");

@@ -11,16 +11,16 @@
 #include "cli/compare/compare_curve.h"
 #include "cli/compare/compare_plan.h"
 #include "cli/train/run_energy.h"
+#include "common/base/choice.h"
 #include "common/base/error.h"
 
-enum aq_run_outcome {
-    AQ_OUTCOME_MISSING,  /* not begun, or not over */
-    AQ_OUTCOME_FINISHED, /* at its limits */
-    AQ_OUTCOME_DIVERGED, /* what it learned from was not finite any more */
-    AQ_OUTCOME_REFUSED,  /* the precision cannot be built, for this task or at all */
-    AQ_OUTCOME_FAILED,   /* by the machine: tried again when the comparison is resumed */
-};
-
+#define AQ_RUN_OUTCOMES(X)                                                                         \
+    X(AQ_OUTCOME_MISSING, "missing")   /* not begun, or not over */                                \
+    X(AQ_OUTCOME_FINISHED, "finished") /* at its limits */                                         \
+    X(AQ_OUTCOME_DIVERGED, "diverged") /* what it learned from was not finite any more */          \
+    X(AQ_OUTCOME_REFUSED, "refused") /* the precision cannot be built, for this task or at all */  \
+    X(AQ_OUTCOME_FAILED, "failed") /* by the machine: tried again when the comparison is resumed */
+enum aq_run_outcome { AQ_RUN_OUTCOMES(AQ_CHOICE_CONSTANT) };
 const char *aq_run_outcome_name(enum aq_run_outcome outcome); /* static storage */
 
 enum { AQ_COMPARE_REASON_MAX = 256, AQ_COMPARE_FORMAT_MAX = 16 };
