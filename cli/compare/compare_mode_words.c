@@ -222,10 +222,7 @@ static void say_batch(const aq_compare_row *row, aq_long_text *out)
 /* Who waits for whom with one learner; NaN, of short runs, says nothing. */
 static void say_pace(const aq_compare_row *base, aq_long_text *out)
 {
-    const double *states = base->states;
-    const double actors = states[AQ_TIME_ACTOR_WAITING] /
-                          (states[AQ_TIME_ACTOR_INFERENCE] + states[AQ_TIME_ACTOR_ENVIRONMENT] +
-                           states[AQ_TIME_ACTOR_WAITING] + states[AQ_TIME_ACTOR_OTHER]);
+    const double actors = aq_compare_actors_wait(base);
     const double learner = base->waiting_share;
     if (learner > WAITS_MUCH && actors < learner) {
         aq_long_text_add(out,

@@ -350,6 +350,15 @@ void aq_compare_summary_fini(aq_compare_summary *summary)
     *summary = (aq_compare_summary){0};
 }
 
+double aq_compare_actors_wait(const aq_compare_row *row)
+{
+    double sum = 0;
+    for (int i = AQ_TIME_ACTOR_INFERENCE; i <= AQ_TIME_ACTOR_OTHER; i++) {
+        sum += row->states[i];
+    }
+    return sum > 0 ? row->states[AQ_TIME_ACTOR_WAITING] / sum : (double)NAN;
+}
+
 /* ---- in words ------------------------------------------------------------------------------- */
 
 const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_t size)

@@ -96,6 +96,10 @@ void aq_compare_summary_fini(aq_compare_summary *summary); /* a zeroed one is fi
 /* The runs of one precision, plan->seeds of them. */
 const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary, size_t arm);
 
+/* Of the time of all actors, the share in which they wait for replay; NaN where times are not
+ * known. */
+double aq_compare_actors_wait(const aq_compare_row *row);
+
 /* "not reached", "not reached (2 of 3)", "12.3 s": how a row's crossing is said in `size` bytes. */
 const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_t size);
 

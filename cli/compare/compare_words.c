@@ -26,16 +26,6 @@ const aq_compare_method *aq_compare_method_at(size_t i)
     return &methods[i];
 }
 
-/* Of the time of all actors, the share in which `state` was; NaN where times are not known. */
-static double actor_share(const aq_compare_row *row, enum aq_compare_state state)
-{
-    double sum = 0;
-    for (int i = AQ_TIME_ACTOR_INFERENCE; i <= AQ_TIME_ACTOR_OTHER; i++) {
-        sum += row->states[i];
-    }
-    return sum > 0 ? row->states[state] / sum : (double)NAN;
-}
-
 /* Of the time in which actors do not wait. */
 static double inference_share(const aq_compare_row *row)
 {
@@ -80,7 +70,7 @@ static void say_actors(const aq_compare_row *base, const aq_compare_row *row, aq
 static void say_throughput(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
 {
     double idle = learner_wait_share(row);
-    double waiting = actor_share(row, AQ_TIME_ACTOR_WAITING);
+    double waiting = aq_compare_actors_wait(row);
     aq_long_text_add(out, " The whole run makes %.2f times the environment steps a second of %s.",
                      row->throughput_ratio, base->arm->name);
     if (!isfinite(idle) || !isfinite(waiting)) {
