@@ -3,6 +3,8 @@
  */
 #include "cli/sweep/report/sweep_json.h"
 
+#include <math.h>
+
 #include "cli/sweep/journal/sweep_record.h"
 #include "cli/text/command.h"
 
@@ -35,16 +37,18 @@ static json_t *row_json(const aq_sweep_study *study, const aq_sweep_row *row)
                                  ? aq_json_number(run->outcome.figures[study->spec->score])
                                  : json_null());
     }
+    const double score = aq_sweep_stage_score(study, row->stage);
+    const double ci95 = aq_sweep_stage_mean(study, row->stage, study->spec->score).ci95;
     const bool is_other =
         stage->from != AQ_SWEEP_NONE && study->stages[stage->from].trial != stage->trial;
-    return json_pack("{s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial",
-                     (int)row->trial, "state", row->state, "rung", (int)stage->rung, "env_steps",
-                     (json_int_t)aq_sweep_study_steps(study, stage->rung), "settings",
-                     settings_json(study, row->stage), "score", aq_json_number(row->score),
-                     "score_ci95", aq_json_number(row->score_ci95), "cost_s",
-                     aq_json_number(row->cost_s), "seeds", seeds, "scores", scores, "runs",
-                     runs_json(study, row->stage), "parent",
-                     is_other ? json_integer(study->stages[stage->from].trial) : json_null());
+    return json_pack(
+        "{s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial", (int)stage->trial,
+        "state", aq_sweep_run_state_name(row->state), "rung", (int)stage->rung, "env_steps",
+        (json_int_t)aq_sweep_study_steps(study, stage->rung), "settings",
+        settings_json(study, row->stage), "score", aq_json_number(score), "score_ci95",
+        aq_json_number(isnan(score) ? score : ci95), "cost_s", aq_json_number(row->cost_s), "seeds",
+        seeds, "scores", scores, "runs", runs_json(study, row->stage), "parent",
+        is_other ? json_integer(study->stages[stage->from].trial) : json_null());
 }
 
 static json_t *finding_json(const aq_sweep_study *study, const aq_sweep_finding *finding)
@@ -60,7 +64,7 @@ static json_t *finding_json(const aq_sweep_study *study, const aq_sweep_finding 
                                             "ci95", aq_json_number(mean->ci95)));
     }
     (void)json_object_set_new(json, "seeds",
-                              json_integer((json_int_t)study->stages[finding->stage].run_count));
+                              aq_json_count(study->stages[finding->stage].run_count));
     (void)json_object_set_new(json, "runs", runs_json(study, finding->stage));
     return json;
 }

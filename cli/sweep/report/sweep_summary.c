@@ -21,17 +21,17 @@ aq_mean_ci aq_sweep_stage_mean(const aq_sweep_study *study, uint32_t stage,
 }
 
 /* Of its runs, the one that says most: one that runs, one that failed, one that is open. */
-static const char *state_of(const aq_sweep_study *study, uint32_t stage)
+static enum aq_sweep_run_state state_of(const aq_sweep_study *study, uint32_t stage)
 {
     const aq_sweep_stage *its = &study->stages[stage];
     size_t counts[AQ_SWEEP_FAILED + 1] = {0};
     for (size_t i = 0; i < its->run_count; i++) {
         counts[study->runs[its->first_run + i].state]++;
     }
-    return aq_sweep_run_state_name(counts[AQ_SWEEP_RUNNING] > 0  ? AQ_SWEEP_RUNNING
-                                   : counts[AQ_SWEEP_OPEN] > 0   ? AQ_SWEEP_OPEN
-                                   : counts[AQ_SWEEP_FAILED] > 0 ? AQ_SWEEP_FAILED
-                                                                 : AQ_SWEEP_DONE);
+    return counts[AQ_SWEEP_RUNNING] > 0  ? AQ_SWEEP_RUNNING
+           : counts[AQ_SWEEP_OPEN] > 0   ? AQ_SWEEP_OPEN
+           : counts[AQ_SWEEP_FAILED] > 0 ? AQ_SWEEP_FAILED
+                                         : AQ_SWEEP_DONE;
 }
 
 static aq_sweep_finding finding_of(const aq_sweep_study *study, enum aq_sweep_kind kind)
@@ -81,15 +81,9 @@ int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_sum
     }
     for (uint32_t trial = 0; trial < summary.count; trial++) {
         aq_sweep_row *row = &summary.rows[trial];
-        const bool is_over = aq_sweep_stage_is_over(study, row->stage);
-        row->trial = trial;
         row->state = state_of(study, row->stage);
-        row->score = aq_sweep_stage_score(study, row->stage);
-        row->score_ci95 = isnan(row->score)
-                              ? (double)NAN
-                              : aq_sweep_stage_mean(study, row->stage, study->spec->score).ci95;
-        summary.done += is_over;
-        summary.running += row->state == aq_sweep_run_state_name(AQ_SWEEP_RUNNING);
+        summary.done += aq_sweep_stage_is_over(study, row->stage);
+        summary.running += row->state == AQ_SWEEP_RUNNING;
     }
     add_costs(&summary);
     *ret_summary = summary;

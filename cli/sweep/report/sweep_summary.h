@@ -12,12 +12,9 @@
 
 /* A trial by its last stage. */
 typedef struct aq_sweep_row {
-    uint32_t trial;
     uint32_t stage;
-    const char *state; /* "open", "running", "done", "failed"; static storage */
-    double score;      /* mean over seeds; NaN: not over, or failed */
-    double score_ci95; /* NaN: a single seed */
-    double cost_s;     /* seconds of its runs */
+    enum aq_sweep_run_state state; /* of its runs, the one that says most */
+    double cost_s;                 /* seconds of its runs */
 } aq_sweep_row;
 
 /* What the winner, or what is fixed alone, came to from the seeds for the report. */

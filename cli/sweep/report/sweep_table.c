@@ -60,10 +60,9 @@ static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
     aq_text_table_begin(&table, columns);
     for (size_t i = 0; i < summary->known_count && i < most; i++) {
         const uint32_t stage = summary->known[i];
-        const aq_sweep_row *row = &summary->rows[study->stages[stage].trial];
         aq_figure score, spread, cost;
         aq_text_table_row(&table);
-        aq_text_table_cell(&table, "%" PRIu32, row->trial);
+        aq_text_table_cell(&table, "%" PRIu32, study->stages[stage].trial);
         aq_text_table_cell(&table, "%" PRIu32, study->stages[stage].rung);
         aq_text_table_cell(&table, "%s",
                            aq_figure_return(&score, aq_sweep_stage_score(study, stage)));
