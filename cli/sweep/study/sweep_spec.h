@@ -68,7 +68,7 @@ typedef struct aq_sweep_population {
     double replace; /* share of it, the worst, that goes on from the best */
     double gap;     /* only where the best is better by this share of the population's spread */
     double mutate;  /* chance of each setting of such a one to change */
-    double factor;  /* by this, up or down, at most; places for those that are not logarithmic */
+    double factor;  /* by this, up or down, at most; powers of two by two */
 } aq_sweep_population;
 
 typedef struct aq_sweep_spec {
