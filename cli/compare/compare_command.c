@@ -127,10 +127,8 @@ static int choose_folder(const compare_arguments *arguments, aq_compare_plan *pl
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the report's folder is too long");
     }
     if (!aq_train_folder_is_free(plan->dir)) {
-        char path[AQ_CLI_PATH_MAX];
-        (void)snprintf(path, sizeof(path), "%s/plan.json", plan->dir);
         return aq_fail(error, AQ_E_EXISTS,
-                       aq_path_exists(path)
+                       aq_path_exists_in(plan->dir, "plan.json")
                            ? "%s exists already; give --resume to go on with it, or another "
                              "--output"
                            : "%s exists already and is no comparison: give another --output",

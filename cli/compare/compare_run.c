@@ -114,7 +114,6 @@ static void take_report(const aq_run_config *config, const char *dir, const aq_t
 static int train(const aq_compare_arm *arm, const aq_run_config *config, const char *dir,
                  bool quiet, aq_compare_run *run, bool *ret_interrupted, aq_error *error)
 {
-    char identity[PATH_BYTES];
     aq_train_options options = {.quiet = quiet,
                                 .preset = AQ_PRESET_NONE,
                                 .learners = arm->learners,
@@ -126,8 +125,7 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
         return rc;
     }
     (void)snprintf(options.run_dir, sizeof(options.run_dir), "%s", dir);
-    (void)snprintf(identity, sizeof(identity), "%s/run.json", dir);
-    options.resume = aq_path_exists(identity);
+    options.resume = aq_path_exists_in(dir, "run.json");
     run->resumed += options.resume ? 1 : 0;
     const int failure = aq_train_session_run(config, &options, &result, &problem);
     if (failure != 0) { /* what no daemon refused, the machine is at fault for */

@@ -118,7 +118,7 @@ static void read_rest(record_reader *reader)
     if (rc != 0 && rc != AQ_E_NOT_FOUND) {
         add_problem(reader, &problem);
     }
-    record->has_policy_fp32 = aq_path_exists(file_of(reader, "policy.fp32.aq"));
+    record->has_policy_fp32 = aq_path_exists_in(reader->folder, "policy.fp32.aq");
     record->is_live = aq_folder_lock_check(reader->folder, NULL) != 0;
 }
 

@@ -32,7 +32,7 @@ static int add(aq_run_paths *its, const char *path, size_t most, aq_error *error
 static int find(aq_run_paths *its, const char *path, int depth, size_t most, aq_error *error)
 {
     char inner[PATH_BYTES];
-    if (aq_text_format(inner, sizeof(inner), "%s/run.json", path) == 0 && aq_path_exists(inner)) {
+    if (aq_path_exists_in(path, "run.json")) {
         return add(its, path, most, error);
     }
     DIR *folder = depth < DEPTH_MAX ? opendir(path) : NULL;

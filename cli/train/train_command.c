@@ -301,13 +301,6 @@ static void choose_http(train_arguments *arguments)
     }
 }
 
-static bool holds(const char *run_dir, const char *name)
-{
-    char path[AQ_CLI_PATH_MAX + 16];
-    (void)snprintf(path, sizeof(path), "%s/%s", run_dir, name);
-    return aq_path_exists(path);
-}
-
 /* A grid without seeds is of one. */
 static int check_seeds(train_arguments *arguments, aq_error *error)
 {
@@ -382,7 +375,7 @@ static void say_start(const aq_run_config *config, const aq_train_options *optio
  * no daemon was started, or one refused its first start. */
 static void drop_unbegun(int rc, const aq_train_options *options)
 {
-    if (!options->resume && (rc == AQ_E_PEER || !holds(options->run_dir, "logs"))) {
+    if (!options->resume && (rc == AQ_E_PEER || !aq_path_exists_in(options->run_dir, "logs"))) {
         aq_train_folder_drop(options->run_dir);
     }
 }

@@ -148,10 +148,8 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
 
 static bool is_trained_in(const char *run_dir)
 {
-    char policy[AQ_CLI_PATH_MAX + 16];
     uint64_t step;
-    (void)snprintf(policy, sizeof(policy), "%s/policy.aq", run_dir);
-    return aq_path_exists(policy) || aq_checkpoint_newest_step(run_dir, &step);
+    return aq_path_exists_in(run_dir, "policy.aq") || aq_checkpoint_newest_step(run_dir, &step);
 }
 
 void aq_train_folder_drop(const char *run_dir)

@@ -384,3 +384,10 @@ bool aq_path_exists(const char *path)
     return lstat(path, &status) == 0 ||
            (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
 }
+
+bool aq_path_exists_in(const char *folder, const char *name)
+{
+    char path[2 * PATH_MAX];
+
+    return aq_path_in(path, sizeof(path), folder, name, NULL) == 0 && aq_path_exists(path);
+}

@@ -47,6 +47,9 @@ int aq_path_in(char *out, size_t size, const char *folder, const char *name,
  * nowhere, and also when nobody can tell: who then opens it hears why. */
 bool aq_path_exists(const char *path);
 
+/* The same of FOLDER/NAME. */
+bool aq_path_exists_in(const char *folder, const char *name);
+
 /* Which of standard output and standard error the path is another name of, such as /dev/stdout; -1
  * for neither, and for the name that a file has of its own. A socket can be written in no other
  * way, nor can what was opened for another user. */

@@ -47,9 +47,7 @@ void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size
 
 static bool is_begun(const char *folder)
 {
-    char path[PATH_BYTES + 16];
-    (void)snprintf(path, sizeof(path), "%s/run.json", folder);
-    return aq_path_exists(path);
+    return aq_path_exists_in(folder, "run.json");
 }
 
 int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size_t run,

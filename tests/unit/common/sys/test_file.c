@@ -449,6 +449,9 @@ TEST_ON_DISK(nobody_can_tell_is_not_nothing_there)
     assert_false(aq_path_exists(path_of(long_name)));
     touch("file");
     assert_false(aq_path_exists(path_of("file/below")));
+    assert_true(aq_path_exists_in(folder, "file"));
+    assert_false(aq_path_exists_in(folder, "below"));
+    assert_false(aq_path_exists_in(folder, long_name));
     assert_int_equal(symlink("loop", path_of("loop")), 0);
     assert_true(aq_path_exists(path_of("loop/below"))); /* ELOOP */
 }
