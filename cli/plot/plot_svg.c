@@ -8,7 +8,6 @@
 #include <inttypes.h>
 
 #include "common/base/plain_text.h"
-#include "common/base/utf8.h"
 
 static const char style[] =
     "<style>\n"
@@ -37,43 +36,17 @@ static const char style[] =
     "}\n"
     "</style>\n";
 
-/* What XML must not hold, or would read as its own, is written in other words. */
-static void put_escaped(aq_long_text *svg, const char *text)
+static void put_cut(aq_long_text *svg, const char *text)
 {
     char plain[AQ_PLOT_TEXT_BYTES];
-    uint32_t code;
-    size_t size;
-    const char *at = aq_plain_text(plain, sizeof(plain), text);
-    while ((size = aq_utf8_decode(at, &code)) > 0) {
-        switch (code) {
-        case '&':
-            aq_long_text_add(svg, "&amp;");
-            break;
-        case '<':
-            aq_long_text_add(svg, "&lt;");
-            break;
-        case '>':
-            aq_long_text_add(svg, "&gt;");
-            break;
-        case '"':
-            aq_long_text_add(svg, "&quot;");
-            break;
-        case 0xFFFE:
-        case 0xFFFF:
-            aq_long_text_add(svg, "?");
-            break;
-        default:
-            aq_long_text_add(svg, "%.*s", (int)size, at);
-        }
-        at += size;
-    }
+    aq_long_text_add_html(svg, aq_plain_text(plain, sizeof(plain), text));
 }
 
 static void put_name(aq_long_text *svg, const char *name)
 {
     if (name) {
         aq_long_text_add(svg, "<title>");
-        put_escaped(svg, name);
+        put_cut(svg, name);
         aq_long_text_add(svg, "</title>");
     }
 }
@@ -159,7 +132,7 @@ void aq_plot_svg_text(aq_long_text *svg, enum aq_plot_lettering lettering,
         aq_long_text_add(svg, " transform=\"rotate(-90 %.1f %.1f)\"", at.x, at.y);
     }
     aq_long_text_add(svg, ">");
-    put_escaped(svg, text);
+    put_cut(svg, text);
     aq_long_text_add(svg, "</text>\n");
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "common/base/plain_text.h"
+#include "common/base/utf8.h"
 #include "common/sys/file.h"
 
 enum { PIECE_BYTES_MAX = 8192, PATH_BYTES = 8192 };
@@ -61,9 +62,11 @@ void aq_long_text_add_cell(aq_long_text *text, double value)
 void aq_long_text_add_html(aq_long_text *text, const char *any)
 {
     char plain[PIECE_BYTES_MAX];
-    (void)aq_plain_text(plain, sizeof(plain), any);
-    for (const char *letter = plain; *letter; letter++) {
-        switch (*letter) {
+    uint32_t code;
+    size_t size;
+    const char *letter = aq_plain_text(plain, sizeof(plain), any);
+    for (; (size = aq_utf8_decode(letter, &code)) > 0; letter += size) {
+        switch (code) {
         case '<':
             append(text, "&lt;", 4);
             break;
@@ -79,8 +82,12 @@ void aq_long_text_add_html(aq_long_text *text, const char *any)
         case '\'':
             append(text, "&#39;", 5);
             break;
+        case 0xFFFE:
+        case 0xFFFF:
+            append(text, "?", 1);
+            break;
         default:
-            append(text, letter, 1);
+            append(text, letter, size);
         }
     }
 }

@@ -25,7 +25,8 @@ void aq_long_text_add(aq_long_text *text, const char *format, ...) AQ_PRINTF(2, 
 /* A cell of CSV that is not a row's first: a comma, and the number where it is finite. */
 void aq_long_text_add_cell(aq_long_text *text, double value);
 
-/* Any text, as one that HTML shows: made plain (plain_text.h), with < > & and quotes escaped. */
+/* Any text, as one that HTML and SVG show: made plain (plain_text.h), without what XML must not
+ * hold, and with < > & and quotes escaped. */
 void aq_long_text_add_html(aq_long_text *text, const char *any);
 
 /* Writes it whole, or not at all; what failed before is said now. */

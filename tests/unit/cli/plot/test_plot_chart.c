@@ -135,7 +135,7 @@ TEST(a_level_is_on_the_axis_and_named)
 
 TEST(texts_cannot_break_the_picture)
 {
-    const aq_plot_series series[] = {{"<script>&\"\x01\xff", straight, 3, 0}};
+    const aq_plot_series series[] = {{"<script>&\"'\x01\xff\xef\xbf\xbe", straight, 3, 0}};
     assert_lines("chart_texts.svg", series, 1);
 }
 
