@@ -38,7 +38,7 @@ static void put_crossing(json_t *object, const aq_compare_crossing *crossing)
 {
     put_number(object, "time_to_threshold_s", crossing->time_s.mean);
     put_number(object, "env_steps_to_threshold", crossing->env_steps.mean);
-    put(object, "seeds_reached", json_integer((json_int_t)crossing->reached));
+    put(object, "seeds_reached", aq_json_count(crossing->reached));
     put_number(object, "speedup", crossing->speedup);
     put(object, "speedup_missing",
         crossing->missing != NULL ? json_string(crossing->missing) : json_null());
@@ -112,7 +112,7 @@ static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row 
     json_t *object = json_object();
     put(object, aq_compare_subject_name(summary->plan->request.subject),
         json_string(row->arm->name));
-    put(object, "seeds", json_integer((json_int_t)row->finished));
+    put(object, "seeds", aq_json_count(row->finished));
     put(object, "seeds_asked", aq_json_count(summary->plan->seeds));
     put(object, "state", aq_json_text(aq_compare_row_state(summary, row, state, sizeof(state))));
     put_number(object, "wall_s", row->wall_s);

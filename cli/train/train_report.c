@@ -180,11 +180,6 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
     return rc != 0 ? aq_fail_context(error, rc, "the policy was not evaluated at the end") : 0;
 }
 
-static json_t *whole(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
 /* Null when nothing is known of the energy. */
 static json_t *known_number(const aq_train_report *report, double value)
 {
@@ -247,31 +242,32 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "s:o, "
         "s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:s}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
-        report->precision, "seed", whole(report->config->seed), "env_steps",
-        whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
-        aq_json_number(report->wall_s), "solved", report->state == AQ_RUN_SOLVED, "return_mean",
-        aq_json_number(report->return_mean), "return_std", aq_json_number(report->return_std),
-        "episodes", whole(report->episodes), "policy_version", whole(report->policy_version),
-        "policy_versions", whole(report->policy_versions), "broadcast_bytes",
-        whole(report->broadcast_bytes), "broadcast_bytes_fp32", whole(report->broadcast_bytes_fp32),
-        "learners", whole(report->learners), "restarts", whole(report->restarts), "interrupted",
-        report->interrupted, "run", report->run_dir, "energy_j",
-        known_number(report, report->energy.energy_j), "energy_source", report->energy.source,
-        "cpu_s", known_number(report, report->energy.cpu_s), "gco2",
+        report->precision, "seed", aq_json_count(report->config->seed), "env_steps",
+        aq_json_count(report->env_steps), "learner_steps", aq_json_count(report->learner_steps),
+        "wall_s", aq_json_number(report->wall_s), "solved", report->state == AQ_RUN_SOLVED,
+        "return_mean", aq_json_number(report->return_mean), "return_std",
+        aq_json_number(report->return_std), "episodes", aq_json_count(report->episodes),
+        "policy_version", aq_json_count(report->policy_version), "policy_versions",
+        aq_json_count(report->policy_versions), "broadcast_bytes",
+        aq_json_count(report->broadcast_bytes), "broadcast_bytes_fp32",
+        aq_json_count(report->broadcast_bytes_fp32), "learners", aq_json_count(report->learners),
+        "restarts", aq_json_count(report->restarts), "interrupted", report->interrupted, "run",
+        report->run_dir, "energy_j", known_number(report, report->energy.energy_j), "energy_source",
+        report->energy.source, "cpu_s", known_number(report, report->energy.cpu_s), "gco2",
         known_number(report, report->energy.carbon_g), "gap_mean", aq_json_number(report->gap_mean),
-        "gap_ci95", aq_json_number(report->gap_ci95), "gap_versions", whole(report->gap_versions),
-        "gap_episodes", whole(report->gap_episodes), "format",
-        report->format[0] != '\0' ? json_string(report->format) : json_null(), "fallback_share",
-        aq_json_number(fallback_share(report)), "state", state_name(report), "limits_reached",
-        reached_json(report), "findings", aq_run_reasons_json(&report->reasons), "return_fp32_mean",
-        aq_json_number(report->fp32_mean), "return_fp32_std", aq_json_number(report->fp32_std),
-        "precisions_differ", precisions_differ(report), "trouble",
+        "gap_ci95", aq_json_number(report->gap_ci95), "gap_versions",
+        aq_json_count(report->gap_versions), "gap_episodes", aq_json_count(report->gap_episodes),
+        "format", report->format[0] != '\0' ? json_string(report->format) : json_null(),
+        "fallback_share", aq_json_number(fallback_share(report)), "state", state_name(report),
+        "limits_reached", reached_json(report), "findings", aq_run_reasons_json(&report->reasons),
+        "return_fp32_mean", aq_json_number(report->fp32_mean), "return_fp32_std",
+        aq_json_number(report->fp32_std), "precisions_differ", precisions_differ(report), "trouble",
         report->trouble[0] != '\0' ? aq_json_text(report->trouble) : json_null(), "cut_off",
-        whole(report->cut_off), "broadcast_packed_bytes_fp32",
-        report->broadcast_packed_bytes_fp32 > 0 ? whole(report->broadcast_packed_bytes_fp32)
+        aq_json_count(report->cut_off), "broadcast_packed_bytes_fp32",
+        report->broadcast_packed_bytes_fp32 > 0 ? aq_json_count(report->broadcast_packed_bytes_fp32)
                                                 : json_null(),
         "best_return", aq_json_number(report->best.mean), "best_episodes",
-        whole(report->best.episodes), "best_is_fresh", report->best.is_fresh, "products",
+        aq_json_count(report->best.episodes), "best_is_fresh", report->best.is_fresh, "products",
         report->products);
 }
 
