@@ -194,10 +194,8 @@ static int write_picture(const plot_arguments *arguments, const aq_run_plot *plo
 /* A picture of nothing helps nobody: a name that no run knows is a mistake. */
 static int check_points(const plot_arguments *arguments, const aq_run_plot *plot, aq_error *error)
 {
-    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
-        if (aq_run_plot_curve(plot, i).count > 0) {
-            return 0;
-        }
+    if (aq_run_plot_has_points(plot)) {
+        return 0;
     }
     if (aq_run_plot_fell_back(plot) > 0) {
         return aq_fail(error, AQ_E_NOT_FOUND,

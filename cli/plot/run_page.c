@@ -131,15 +131,6 @@ static size_t choose_quantities(const page_runs *runs, const char **quantities)
     return count;
 }
 
-static bool has_points(const aq_run_plot *plot)
-{
-    bool has = false;
-    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
-        has = has || aq_run_plot_curve(plot, i).count > 0;
-    }
-    return has;
-}
-
 static int add_charts(aq_long_text *out, const page_runs *runs, const char *by, size_t *charts,
                       aq_error *error)
 {
@@ -152,7 +143,7 @@ static int add_charts(aq_long_text *out, const page_runs *runs, const char *by, 
     }
     int rc = aq_run_plots_create(runs->paths, runs->count, options, count, plots, error);
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        if (has_points(plots[i])) {
+        if (aq_run_plot_has_points(plots[i])) {
             aq_long_text_add(out, "<figure>\n");
             aq_run_plot_draw(plots[i], out);
             aq_long_text_add(out, "</figure>\n");

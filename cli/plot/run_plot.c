@@ -400,6 +400,15 @@ aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index)
     };
 }
 
+bool aq_run_plot_has_points(const aq_run_plot *plot)
+{
+    bool has = false;
+    for (size_t i = 0; i < plot->groups.count; i++) {
+        has = has || plot->group_curves[i].count > 0;
+    }
+    return has;
+}
+
 const char *aq_run_plot_note(const aq_run_plot *plot, size_t index)
 {
     return index < plot->note_count ? plot->notes[index] : NULL;

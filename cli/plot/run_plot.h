@@ -60,6 +60,9 @@ void aq_run_plot_destroy(aq_run_plot *plot); /* NULL is fine */
 size_t aq_run_plot_curves(const aq_run_plot *plot);
 aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index);
 
+/* Whether there is anything to be drawn. */
+bool aq_run_plot_has_points(const aq_run_plot *plot);
+
 /* How the curves were made of the runs, as the picture says below itself; NULL from the last on. */
 const char *aq_run_plot_note(const aq_run_plot *plot, size_t index);
 
