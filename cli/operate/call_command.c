@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/operate/live_endpoint.h"
+#include "cli/operate/operation.h"
 #include "cli/operate/rpc_catalog.h"
 #include "cli/text/command.h"
 #include "common/base/plain_text.h"
@@ -13,7 +14,7 @@
 #include "common/net/rpc/reflect.h"
 #include "common/sys/daemon.h"
 
-enum { TIMEOUT_MS_DEFAULT = 3000, STATUS_EXIT_BASE = 64 };
+enum { STATUS_EXIT_BASE = 64 };
 
 typedef struct call_arguments {
     const char *endpoint;
@@ -31,9 +32,7 @@ static const aq_option option_rows[] = {
     {"shard", 0, "NAME",
      "what is at the URL is this replay shard: its incarnation in actorq status RUN --json",
      AQ_TO_NUMBER(call_arguments, shard, 1, UINT64_MAX)},
-    {"timeout-ms", 0, "MS",
-     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
-     AQ_TO_NUMBER(call_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
+    AQ_CALL_TIMEOUT_OPTION_ROW(call_arguments, timeout_ms),
     AQ_JSON_OPTION_ROW(call_arguments, json, "the list, or the answer"),
     AQ_CREDENTIAL_OPTION_ROWS,
 };
@@ -141,7 +140,7 @@ static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_stat
     return rc;
 }
 
-static const call_arguments defaults = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+static const call_arguments defaults = {.timeout_ms = AQ_CALL_TIMEOUT_MS};
 
 static int call_or_list(void *given, aq_error *error)
 {

@@ -9,13 +9,24 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/net/rpc/rpc.h"
 #include "common/net/security/token.h"
+#include "common/sys/options.h"
+
+/* How long such a call may take, into a uint64_t whose default is this. */
+enum { AQ_CALL_TIMEOUT_MS = 3000 };
+#define AQ_CALL_TIMEOUT_OPTION_ROW(type, member)                                                   \
+    {                                                                                              \
+        "timeout-ms", 0, "MS",                                                                     \
+            "how long to wait for a connection and the answer together, 1 to 600000 (default "     \
+            "3000)",                                                                               \
+            AQ_TO_NUMBER(type, member, 1, AQ_RPC_TIMEOUT_MS_MAX)                                   \
+    }
 
 /* `endpoint` is a URL, or the folder of a live run; `role` and `instance` are whom alone the call
- * is signed for (rpc.h); `method` is "Operations/Stop". *ret_reply is
- * the method's answer, to be released with protobuf_c_message_free_unpacked. AQ_E_PEER for an
- * answer that is an error, in the daemon's words; what aq_live_endpoint_url and aq_caller_call say.
- */
+ * is signed for (rpc.h); `method` is "Operations/Stop". *ret_reply is the method's answer, to be
+ * released with protobuf_c_message_free_unpacked. AQ_E_PEER for an answer that is an error, in the
+ * daemon's words; what aq_live_endpoint_url and aq_caller_call say. */
 int aq_operation_call(const char *endpoint, enum aq_access_role role, uint64_t instance,
                       const char *method, const ProtobufCMessage *request, uint32_t timeout_ms,
                       ProtobufCMessage **ret_reply, aq_error *error) AQ_MUST_USE;

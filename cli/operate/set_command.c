@@ -7,13 +7,12 @@
 #include "cli/text/command.h"
 #include "common/base/plain_text.h"
 #include "common/net/rpc/reflect.h"
-#include "common/net/rpc/rpc.h"
 #include "common/settings/settings.h"
 #include "common/sys/daemon.h"
 #include "common/wire/wire_frame.h"
 #include "proto/operations.pb-c.h"
 
-enum { TIMEOUT_MS_DEFAULT = 3000, SHOWN_BYTES = 512 };
+enum { SHOWN_BYTES = 512 };
 
 typedef struct set_arguments {
     const char *endpoint;
@@ -28,9 +27,7 @@ static int add_assignment(void *arguments, const char *value, aq_error *error)
 }
 
 static const aq_option option_rows[] = {
-    {"timeout-ms", 0, "MS",
-     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
-     AQ_TO_NUMBER(set_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
+    AQ_CALL_TIMEOUT_OPTION_ROW(set_arguments, timeout_ms),
     AQ_JSON_OPTION_ROW(set_arguments, json, "the answer"),
     AQ_CREDENTIAL_OPTION_ROWS,
 };
@@ -78,7 +75,7 @@ static void print_values(const Actorq__V1__ConfigureReply *reply)
     }
 }
 
-static const set_arguments defaults = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+static const set_arguments defaults = {.timeout_ms = AQ_CALL_TIMEOUT_MS};
 
 static int set(void *given, aq_error *error)
 {

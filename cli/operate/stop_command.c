@@ -4,12 +4,9 @@
 
 #include "cli/operate/operation.h"
 #include "cli/text/command.h"
-#include "common/net/rpc/rpc.h"
 #include "common/sys/daemon.h"
 #include "common/wire/wire_frame.h"
 #include "proto/operations.pb-c.h"
-
-enum { TIMEOUT_MS_DEFAULT = 3000 };
 
 typedef struct stop_arguments {
     const char *endpoint;
@@ -24,9 +21,7 @@ static const aq_option option_rows[] = {
      "actorq status RUN --json. With a token no other is stopped",
      AQ_TO_NUMBER(stop_arguments, shard, 1, UINT64_MAX)},
     {"reason", 0, "TEXT", "why, for the log", AQ_TO_TEXT(stop_arguments, reason)},
-    {"timeout-ms", 0, "MS",
-     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
-     AQ_TO_NUMBER(stop_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
+    AQ_CALL_TIMEOUT_OPTION_ROW(stop_arguments, timeout_ms),
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 
@@ -48,7 +43,7 @@ static const aq_options options_page = {
 
 static const stop_arguments defaults = {
     .reason = "actorq stop",
-    .timeout_ms = TIMEOUT_MS_DEFAULT,
+    .timeout_ms = AQ_CALL_TIMEOUT_MS,
 };
 
 static int stop(void *given, aq_error *error)

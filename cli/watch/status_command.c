@@ -9,10 +9,7 @@
 #include "cli/watch/status_page.h"
 #include "cli/watch/status_watch.h"
 #include "common/net/rpc/reflect.h"
-#include "common/net/rpc/rpc.h"
 #include "common/sys/daemon.h"
-
-enum { TIMEOUT_MS_DEFAULT = 3000 };
 
 typedef struct status_arguments {
     const char *endpoint;
@@ -24,9 +21,7 @@ typedef struct status_arguments {
 static const aq_option option_rows[] = {
     {"watch", 'w', NULL, "ask every second until the run is over; Ctrl-C ends it",
      AQ_TO_FLAG(status_arguments, watch)},
-    {"timeout-ms", 0, "MS",
-     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)",
-     AQ_TO_NUMBER(status_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
+    AQ_CALL_TIMEOUT_OPTION_ROW(status_arguments, timeout_ms),
     AQ_JSON_OPTION_ROW(status_arguments, json, "the answer"),
     AQ_CREDENTIAL_OPTION_ROWS,
 };
@@ -44,7 +39,7 @@ static const aq_options options_page = {
     .operands = {AQ_OPERAND("ENDPOINT", status_arguments, endpoint)},
 };
 
-static const status_arguments defaults = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+static const status_arguments defaults = {.timeout_ms = AQ_CALL_TIMEOUT_MS};
 
 static int show_once(const status_arguments *arguments, aq_error *error)
 {
