@@ -153,8 +153,6 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .fp32_std = NAN,
         .gap_mean = NAN,
         .gap_ci95 = NAN,
-        .algorithm = aq_algorithm_names[config->learner.algorithm],
-        .precision = aq_format_name(aq_run_config_format(config)),
         .products = "",
         .format = "",
     };
@@ -178,6 +176,12 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
     int rc = judge(&report, error);
     *ret_report = report;
     return rc != 0 ? aq_fail_context(error, rc, "the policy was not evaluated at the end") : 0;
+}
+
+/* That was asked for. */
+static const char *precision_of(const aq_train_report *report)
+{
+    return aq_format_name(aq_run_config_format(report->config));
 }
 
 /* Null when nothing is known of the energy. */
@@ -241,13 +245,14 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "s:o, s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, "
         "s:o, "
         "s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:s}",
-        "task", report->config->task, "algorithm", report->algorithm, "precision",
-        report->precision, "seed", aq_json_count(report->config->seed), "env_steps",
-        aq_json_count(report->env_steps), "learner_steps", aq_json_count(report->learner_steps),
-        "wall_s", aq_json_number(report->wall_s), "solved", report->state == AQ_RUN_SOLVED,
-        "return_mean", aq_json_number(report->return_mean), "return_std",
-        aq_json_number(report->return_std), "episodes", aq_json_count(report->episodes),
-        "policy_version", aq_json_count(report->policy_version), "policy_versions",
+        "task", report->config->task, "algorithm",
+        aq_algorithm_names[report->config->learner.algorithm], "precision", precision_of(report),
+        "seed", aq_json_count(report->config->seed), "env_steps", aq_json_count(report->env_steps),
+        "learner_steps", aq_json_count(report->learner_steps), "wall_s",
+        aq_json_number(report->wall_s), "solved", report->state == AQ_RUN_SOLVED, "return_mean",
+        aq_json_number(report->return_mean), "return_std", aq_json_number(report->return_std),
+        "episodes", aq_json_count(report->episodes), "policy_version",
+        aq_json_count(report->policy_version), "policy_versions",
         aq_json_count(report->policy_versions), "broadcast_bytes",
         aq_json_count(report->broadcast_bytes), "broadcast_bytes_fp32",
         aq_json_count(report->broadcast_bytes_fp32), "learners", aq_json_count(report->learners),
@@ -298,8 +303,7 @@ static void print_returns(const aq_train_report *report)
                  " fresh greedy episodes (%s policy%s, version %" PRIu64 ")\n",
                  aq_text_return(mean, sizeof(mean), report->return_mean, 1),
                  aq_text_return(deviation, sizeof(deviation), report->return_std, 1),
-                 report->episodes,
-                 is_mixed ? aq_format_name(aq_run_config_format(report->config)) : report->format,
+                 report->episodes, is_mixed ? precision_of(report) : report->format,
                  is_mixed ? " but for some layers" : "", report->policy_version);
     if (isfinite(report->fp32_mean)) {
         (void)printf("  in fp32    %s +- %s over the same episodes%s\n",
@@ -352,7 +356,7 @@ void aq_train_report_print(const aq_train_report *report)
     if (report->policy_fallbacks > 0) {
         (void)printf("  fallbacks  %.*f %% of the versions went out in fp32, not %s (see "
                      "quantizer.error_budget)\n",
-                     share < 0.1 ? 1 : 0, 100 * share, report->precision);
+                     share < 0.1 ? 1 : 0, 100 * share, precision_of(report));
     }
     if (report->gap_versions > 0 && isfinite(report->gap_ci95)) {
         (void)printf(

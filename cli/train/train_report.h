@@ -20,13 +20,11 @@
 typedef struct aq_train_report {
     const aq_run_config *config; /* lent */
     const char *run_dir;         /* lent */
-    const char *algorithm;
-    const char *precision;  /* that was asked for */
-    const char *products;   /* of the learner: "bf16", "fp32"; "": not known */
-    const char *format;     /* of the policy that is kept; "": there is none */
-    uint32_t policy_format; /* the same as enum aq_format, when there is one */
-    double wall_s;          /* of this call */
-    double run_s;           /* of the whole run, as far as it is known */
+    const char *products;        /* of the learner: "bf16", "fp32"; "": not known */
+    const char *format;          /* of the policy that is kept; "": there is none */
+    uint32_t policy_format;      /* the same as enum aq_format, when there is one */
+    double wall_s;               /* of this call */
+    double run_s;                /* of the whole run, as far as it is known */
     uint64_t env_steps, learner_steps, policy_versions;
     uint64_t policy_fallbacks; /* of policy_versions, in fp32 instead */
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
