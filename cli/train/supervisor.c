@@ -337,7 +337,7 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     }
     if (asked || finished || lost) {
         dead->state = CHILD_GONE;
-        if (((asked && dead->was_killed) || refused) && owner->cut_short != NULL) {
+        if ((asked && dead->was_killed) || refused) {
             const aq_child_end end = end_of(dead, how, refused);
             owner->cut_short(owner->user, &end);
         }

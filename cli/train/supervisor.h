@@ -55,7 +55,7 @@ typedef struct aq_supervisor_owner {
     /* It refused its first start, or died at once too often: the run can't go on. */
     void (*gave_up)(void *user, const aq_child_end *end);
     /* It was to end in order, and was killed, after its time for that or at once; or it could not
-     * (`has_refused`), which is told before it has finished. NULL: it is not told. */
+     * (`has_refused`), which is told before it has finished. */
     void (*cut_short)(void *user, const aq_child_end *end);
 } aq_supervisor_owner;
 
