@@ -11,6 +11,7 @@
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/html_page.h"
+#include "common/base/choice.h"
 #include "common/base/memory.h"
 #include "common/config/algorithm_rows.h"
 #include "common/config/run_names.h"
@@ -96,17 +97,20 @@ static void add_table(aq_long_text *out, const page_runs *runs)
 /* Along the axes, or of what is on the page or in `actorq inspect` already. */
 static bool is_drawn(const char *key, const json_t *value)
 {
-    static const char *const others[] = {
-        "wall_s",           "env_steps",       "learner_steps",
-        "policy_version",   "policy_versions", "policy_deltas",
-        "policy_fallbacks", "broadcast_bytes", "broadcast_bytes_fp32",
-        "actors",           "evaluators",      "shards",
-    };
-    bool drawn = json_is_number(value);
-    for (size_t i = 0; drawn && i < sizeof(others) / sizeof(others[0]); i++) {
-        drawn = strcmp(key, others[i]) != 0;
-    }
-    return drawn;
+    static const char *const others[] = {"wall_s",
+                                         "env_steps",
+                                         "learner_steps",
+                                         "policy_version",
+                                         "policy_versions",
+                                         "policy_deltas",
+                                         "policy_fallbacks",
+                                         "broadcast_bytes",
+                                         "broadcast_bytes_fp32",
+                                         "actors",
+                                         "evaluators",
+                                         "shards",
+                                         NULL};
+    return json_is_number(value) && aq_choice_find(others, key) < 0;
 }
 
 /* The return, then what any run tells of; lent by the records. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/base/choice.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 
@@ -102,15 +103,13 @@ int aq_log_filter_since(aq_log_filter *filter, const char *text, int64_t now_ns,
 
 int aq_log_filter_role(aq_log_filter *filter, const char *text, aq_error *error)
 {
-    static const char *const roles[] = {"learner", "replay", "actor", "evaluator"};
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
-        if (strcmp(text, roles[i]) == 0) {
-            filter->role = text;
-            return 0;
-        }
+    static const char *const roles[] = {"learner", "replay", "actor", "evaluator", NULL};
+    if (aq_choice_find(roles, text) < 0) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is not one of learner, replay, actor, evaluator",
+                       text);
     }
-    return aq_fail(error, AQ_E_INVALID, "'%s' is not one of learner, replay, actor, evaluator",
-                   text);
+    filter->role = text;
+    return 0;
 }
 
 /* "actor-3" is of the role actor and of id 3. */

@@ -54,12 +54,11 @@ static int resolve(const aq_sweep_spec *spec, const aq_env *env, aq_run_config *
  * that it is trained by changes with how near its limit is. */
 static bool goes_on(const aq_sweep_spec *spec, const aq_run_config *config)
 {
-    static const char *const changing[] = {"learner.learning_rate_end", "learner.importance_end"};
+    static const char *const changing[] = {"learner.learning_rate_end", "learner.importance_end",
+                                           NULL};
     for (size_t i = 0; i < spec->space.count; i++) {
-        for (size_t k = 0; k < sizeof(changing) / sizeof(changing[0]); k++) {
-            if (strcmp(spec->space.dims[i].key, changing[k]) == 0) {
-                return false;
-            }
+        if (aq_choice_find(changing, spec->space.dims[i].key) >= 0) {
+            return false;
         }
     }
     return config->learner.learning_rate_end >= 1 && config->learner.importance_end <= 0;
