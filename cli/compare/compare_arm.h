@@ -35,7 +35,7 @@ const char *aq_compare_subject_name(enum aq_compare_subject subject); /* static 
     X(AQ_MODE_ASYNC, "async")   /* actors push gradients, which are applied as they come */        \
     X(AQ_MODE_MODEL, "model")   /* ranks have a part of the networks each */                       \
     X(AQ_MODE_HYBRID, "hybrid") /* two of these at once */
-enum aq_learning_mode { AQ_LEARNING_MODES(AQ_CHOICE_CONSTANT) AQ_LEARNING_MODE_COUNT };
+enum aq_learning_mode { AQ_LEARNING_MODES(AQ_CHOICE_CONSTANT) };
 
 typedef struct aq_compare_arm {
     char name[AQ_COMPARE_WORD_MAX];         /* of its row and its folders */

@@ -70,6 +70,13 @@ static void read_result(const char *dir, aq_compare_run *run)
 
 /* ---- how a run ended ------------------------------------------------------------------------ */
 
+/* Cut to fit. */
+static void give_reason(aq_compare_run *run, const aq_error *why)
+{
+    (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
+                   why->text);
+}
+
 /* How it ended, by the learner's last words. */
 static void judge_end(const char *dir, aq_compare_run *run)
 {
@@ -77,8 +84,7 @@ static void judge_end(const char *dir, aq_compare_run *run)
     aq_error error;
     run->outcome = AQ_OUTCOME_FAILED;
     if (aq_compare_curve_read(dir, &curve, &error) != 0) {
-        (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
-                       error.text);
+        give_reason(run, &error);
         return;
     }
     if (strcmp(curve.end, "diverged") == 0) {
@@ -130,8 +136,7 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
     const int failure = aq_train_session_run(config, &options, &result, &problem);
     if (failure != 0) { /* what no daemon refused, the machine is at fault for */
         run->outcome = failure == AQ_E_PEER ? AQ_OUTCOME_REFUSED : AQ_OUTCOME_FAILED;
-        (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
-                       problem.text);
+        give_reason(run, &problem);
     } else if (result.interrupted) {
         *ret_interrupted = true;
         run->outcome = AQ_OUTCOME_MISSING;
@@ -159,8 +164,7 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed,
     if (aq_rank_launch_check(plan->arms[arm].learners, &problem) != 0 ||
         aq_compare_plan_config(plan, arm, seed, &config, &problem) != 0) {
         run.outcome = AQ_OUTCOME_REFUSED;
-        (void)snprintf(run.reason, sizeof(run.reason), "%.*s", (int)sizeof(run.reason) - 1,
-                       problem.text);
+        give_reason(&run, &problem);
         rc = aq_dir_create(dir, error);
     } else {
         run.reason[0] = '\0';
