@@ -181,11 +181,11 @@ static int add_trials(round_plan *plan)
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-static uint32_t count_kind(const aq_sweep_study *study, enum aq_sweep_kind kind)
+static uint32_t count_winners(const aq_sweep_study *study)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < study->stage_count; i++) {
-        count += study->stages[i].kind == kind;
+        count += study->stages[i].kind == AQ_SWEEP_WINNER;
     }
     return count;
 }
@@ -196,7 +196,7 @@ static void add_report(round_plan *plan)
 {
     const aq_sweep_study *study = plan->study;
     const aq_sweep_spec *spec = study->spec;
-    const uint32_t done = count_kind(study, AQ_SWEEP_WINNER);
+    const uint32_t done = count_winners(study);
     const uint32_t top = (uint32_t)spec->rung_count - 1;
     uint32_t winner = aq_sweep_winner(study);
     if (spec->report.count == 0 || winner == AQ_SWEEP_NONE ||
@@ -227,7 +227,7 @@ int aq_sweep_next_round(const aq_sweep_study *study, aq_sweep_stage **ret_stages
     round_plan plan = {.study = study, .most = most};
     plan.stages = aq_alloc(most, sizeof(*plan.stages));
     int rc = plan.stages != NULL ? 0 : AQ_E_NOMEM;
-    if (rc == 0 && count_kind(study, AQ_SWEEP_WINNER) == 0) {
+    if (rc == 0 && count_winners(study) == 0) {
         if (spec->method == AQ_SWEEP_PBT && study->stage_count > 0) {
             rc = aq_sweep_population_next(study, plan.stages, &plan.count);
         } else {
