@@ -13,7 +13,6 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
-#include "common/base/rng.h"
 #include "envs/env_code.h"
 #include "envs/env_picture.h"
 #include "library/source/policy_source.h"

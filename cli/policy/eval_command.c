@@ -10,7 +10,6 @@
 #include "cli/text/command.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
-#include "common/base/rng.h"
 #include "common/config/solved.h"
 #include "common/sys/cpu.h"
 #include "envs/env_code.h"

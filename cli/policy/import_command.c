@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/policy/policy_view.h"
 #include "cli/text/command.h"
-#include "cli/text/figure_text.h"
 #include "cli/text/output_file.h"
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"

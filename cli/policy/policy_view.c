@@ -11,7 +11,6 @@
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "common/base/plain_text.h"
-#include "library/source/policy_source.h"
 
 enum { TEXT_BYTES = 256 };
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/policy/config_view.h"
 #include "cli/text/json_file.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"

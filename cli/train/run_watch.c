@@ -3,8 +3,6 @@
  */
 #include "cli/train/run_watch.h"
 
-#include <protobuf-c/protobuf-c.h>
-
 #include "common/base/memory.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/security/security.h"

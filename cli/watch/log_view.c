@@ -9,7 +9,6 @@
 
 #include "common/base/plain_text.h"
 #include "common/sys/log_json.h"
-#include "common/sys/logfmt.h"
 
 enum { DAY_LENGTH = 10, CLOCK_BEGINS = 11, CLOCK_LENGTH = 12, WHO_COLUMNS = 12 };
 

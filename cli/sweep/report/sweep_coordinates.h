@@ -7,7 +7,6 @@
 
 #include "cli/sweep/report/sweep_summary.h"
 #include "cli/text/long_text.h"
-#include "common/base/error.h"
 
 /* Appends the SVG; the best tenth stands out, at the last rungs. What goes wrong is the text's
  * failure. */

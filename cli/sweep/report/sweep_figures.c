@@ -6,14 +6,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/compare/compare_curve.h"
 #include "cli/plot/plot_band.h"
 #include "cli/plot/plot_chart.h"
 #include "cli/sweep/report/sweep_coordinates.h"
 #include "cli/sweep/report/sweep_importance.h"
-#include "cli/sweep/study/sweep_order.h"
 #include "cli/sweep/training/sweep_training.h"
 #include "common/base/memory.h"
 

@@ -7,7 +7,6 @@
 #include "cli/sweep/report/sweep_summary.h"
 #include "cli/text/long_text.h"
 #include "common/base/choice.h"
-#include "common/base/error.h"
 
 #define AQ_SWEEP_CHARTS(X)                                                                         \
     X(AQ_SWEEP_CHART_BEST, "best")     /* the best so far, against what was spent */               \

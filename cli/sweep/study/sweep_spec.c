@@ -4,7 +4,6 @@
 #include "cli/sweep/study/sweep_spec.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/config/run_request.h"
 #include "common/config/run_rules.h"
