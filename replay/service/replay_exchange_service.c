@@ -50,8 +50,7 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
 {
     aq_exchange_service *exchange = (aq_exchange_service *)service;
     const aq_replay_core *core = exchange->host->core;
-    if (core == NULL) {
-        aq_rpc_fail(closure_data, AQ_RPC_UNAVAILABLE, "this shard has not joined a run yet");
+    if (!aq_replay_host_has_run(exchange->host, closure_data)) {
         return;
     }
     if (input->bytes_max < 1 || input->bytes_max > AQ_EXCHANGE_BYTES_MAX) {
@@ -131,8 +130,7 @@ static void exchange_import(Actorq__V1__Exchange_Service *service,
     Actorq__V1__ImportReply reply = ACTORQ__V1__IMPORT_REPLY__INIT;
     enum aq_replay_verdict verdict;
     aq_error error;
-    if (host->core == NULL) {
-        aq_rpc_fail(closure_data, AQ_RPC_UNAVAILABLE, "this shard has not joined a run yet");
+    if (!aq_replay_host_has_run(host, closure_data)) {
         return;
     }
     int rc = take(host, &input->frame, &verdict, &error);

@@ -54,21 +54,18 @@ static void operations_status(Actorq__V1__Operations_Service *service,
                               const Actorq__V1__StatusRequest *input,
                               Actorq__V1__StatusReply_Closure closure, void *closure_data)
 {
-    static char role[] = "replay";
-    static char software[] = AQ_VERSION;
     aq_operations_service *operations = (aq_operations_service *)service;
     const aq_replay_host *host = operations->host;
     (void)input;
-    if (host->core == NULL) {
-        aq_rpc_fail(closure_data, AQ_RPC_UNAVAILABLE, "this shard has not joined a run yet");
+    if (!aq_replay_host_has_run(host, closure_data)) {
         return;
     }
     const aq_run_settings *settings = aq_replay_core_settings(host->core);
     aq_replay_stats *stats = &operations->stats;
     aq_replay_stats_fill(host, stats);
     Actorq__V1__StatusReply reply = ACTORQ__V1__STATUS_REPLY__INIT;
-    reply.role = role;
-    reply.software = software;
+    reply.role = aq_wire_text("replay");
+    reply.software = aq_wire_text(AQ_VERSION);
     reply.run_id = aq_replay_core_run_id(host->core);
     reply.task = aq_wire_text(settings->task);
     reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
@@ -103,8 +100,7 @@ static void operations_checkpoint(Actorq__V1__Operations_Service *service,
     aq_operations_service *operations = (aq_operations_service *)service;
     const aq_replay_host *host = operations->host;
     (void)input;
-    if (host->core == NULL) {
-        aq_rpc_fail(closure_data, AQ_RPC_UNAVAILABLE, "this shard has not joined a run yet");
+    if (!aq_replay_host_has_run(host, closure_data)) {
         return;
     }
     if (operations->held_count == AQ_HELD_CHECKPOINTS_MAX) {

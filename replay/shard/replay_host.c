@@ -8,11 +8,18 @@
 #include "common/base/clock.h"
 #include "common/net/rpc/rpc.h"
 
-bool aq_replay_host_accepts(const aq_replay_host *host, uint64_t run_id, uint32_t wait_ms,
-                            void *closure_data)
+bool aq_replay_host_has_run(const aq_replay_host *host, void *closure_data)
 {
     if (host->core == NULL) {
         aq_rpc_fail(closure_data, AQ_RPC_UNAVAILABLE, "this shard has not joined a run yet");
+    }
+    return host->core != NULL;
+}
+
+bool aq_replay_host_accepts(const aq_replay_host *host, uint64_t run_id, uint32_t wait_ms,
+                            void *closure_data)
+{
+    if (!aq_replay_host_has_run(host, closure_data)) {
         return false;
     }
     uint64_t own_run_id = aq_replay_core_run_id(host->core);

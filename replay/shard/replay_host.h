@@ -22,8 +22,11 @@ typedef struct aq_replay_host {
     double sample_per_s;
 } aq_replay_host;
 
-/* False when the call was answered: the shard is in no run (UNAVAILABLE) or in another one
- * (FAILED_PRECONDITION), or `wait_ms` is too long (INVALID_ARGUMENT). */
+/* False when the call was answered: the shard is in no run (UNAVAILABLE). */
+bool aq_replay_host_has_run(const aq_replay_host *host, void *closure_data);
+
+/* The same, also when it is in another run (FAILED_PRECONDITION), or `wait_ms` is too long
+ * (INVALID_ARGUMENT). */
 bool aq_replay_host_accepts(const aq_replay_host *host, uint64_t run_id, uint32_t wait_ms,
                             void *closure_data);
 
