@@ -4,8 +4,6 @@
  */
 #include "bench/replay/replay_local.h"
 
-#include <string.h>
-
 #include "common/base/buffer.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -62,13 +60,11 @@ static int pack_next(aq_replay_local *local, uint64_t *ret_transitions)
 
 static int arrive(aq_replay_local *local, aq_arrival **ret_arrival, aq_error *error)
 {
-    uint8_t *bytes;
     aq_lease *lease;
-    int rc = aq_lease_create(local->frame.size, &bytes, &lease);
+    int rc = aq_lease_copy(local->frame.data, local->frame.size, &lease);
     if (rc != 0) {
         return aq_fail(error, rc, "no memory for a message");
     }
-    memcpy(bytes, local->frame.data, local->frame.size);
     rc = aq_wire_experience_arrive(lease, false, RUN_ID, &local->load->layout, ret_arrival, error);
     aq_lease_unref(lease);
     return rc;

@@ -3,6 +3,8 @@
  */
 #include "common/base/lease.h"
 
+#include <string.h>
+
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
@@ -41,6 +43,16 @@ int aq_lease_create(size_t size, uint8_t **ret_bytes, aq_lease **ret_lease)
     *ret_bytes = lease->bytes;
     *ret_lease = &lease->lease;
     return 0;
+}
+
+int aq_lease_copy(const uint8_t *bytes, size_t size, aq_lease **ret_lease)
+{
+    uint8_t *copy;
+    int rc = aq_lease_create(size, &copy, ret_lease);
+    if (rc == 0 && size > 0) {
+        memcpy(copy, bytes, size);
+    }
+    return rc;
 }
 
 aq_lease *aq_lease_ref(aq_lease *lease)

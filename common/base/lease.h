@@ -33,6 +33,9 @@ void aq_lease_init(aq_lease *lease, const uint8_t *bytes, size_t size,
  * shows the lease to anybody. AQ_E_NOMEM. */
 int aq_lease_create(size_t size, uint8_t **ret_bytes, aq_lease **ret_lease) AQ_MUST_USE;
 
+/* The same, filled with a copy of these. */
+int aq_lease_copy(const uint8_t *bytes, size_t size, aq_lease **ret_lease) AQ_MUST_USE;
+
 aq_lease *aq_lease_ref(aq_lease *lease); /* returns `lease` */
 void aq_lease_unref(aq_lease *lease);    /* NULL is fine */
 

@@ -4,7 +4,6 @@
 #include "replay/data/data_live_net.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
@@ -109,14 +108,10 @@ const aq_data_live_info *aq_data_live_about(const aq_data_live *live)
 static int take_frame(const aq_data_live *live, const ProtobufCBinaryData *bytes,
                       const aq_layout *layout, const aq_data_sink *sink, aq_error *error)
 {
-    uint8_t *copy;
     aq_lease *frame;
-    int rc = aq_lease_create(bytes->len, &copy, &frame);
+    int rc = aq_lease_copy(bytes->data, bytes->len, &frame);
     if (rc != 0) {
         return aq_fail(error, rc, "out of memory");
-    }
-    if (bytes->len > 0) {
-        memcpy(copy, bytes->data, bytes->len);
     }
     rc = aq_data_source_frame(frame, live->info.run_id, layout, sink, error);
     aq_lease_unref(frame);

@@ -3,8 +3,6 @@
  */
 #include "replay/data/data_packer.h"
 
-#include <string.h>
-
 #include "common/wire/wire_experience.h"
 #include "replay/data/data_lanes.h"
 #include "replay/data/data_recut.h"
@@ -43,17 +41,12 @@ static int pack(packer *self, uint64_t seq, aq_lease **ret_frame, aq_error *erro
         .chunk_count = self->count,
         .chunks = self->chunks,
     };
-    uint8_t *bytes;
     aq_buffer_clear(&self->frame);
     int rc = aq_wire_experience_pack(&message, &self->packing->layout, &self->frame);
     if (rc == 0) {
-        rc = aq_lease_create(self->frame.size, &bytes, ret_frame);
+        rc = aq_lease_copy(self->frame.data, self->frame.size, ret_frame);
     }
-    if (rc != 0) {
-        return aq_fail(error, rc, "a message of experience: %s", aq_error_text(rc));
-    }
-    memcpy(bytes, self->frame.data, self->frame.size);
-    return 0;
+    return rc != 0 ? aq_fail(error, rc, "a message of experience: %s", aq_error_text(rc)) : 0;
 }
 
 static int flush(packer *self, aq_error *error)

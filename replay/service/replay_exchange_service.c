@@ -3,8 +3,6 @@
  */
 #include "replay/service/replay_exchange_service.h"
 
-#include <string.h>
-
 #include "common/base/lease.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc.h"
@@ -98,19 +96,15 @@ static int take(const aq_replay_host *host, const ProtobufCBinaryData *bytes,
 {
     aq_replay_core *core = host->core;
     const aq_run_settings *settings = aq_replay_core_settings(core);
-    uint8_t *copy;
     aq_lease *frame;
     aq_arrival *arrival;
     if (bytes->len > settings->config.net.message_bytes + AQ_FRAME_HEADER_BYTES) {
         return aq_fail(error, AQ_E_TOO_BIG, "a message of %zu bytes; at most %zu are possible",
                        bytes->len, settings->config.net.message_bytes + AQ_FRAME_HEADER_BYTES);
     }
-    int rc = aq_lease_create(bytes->len, &copy, &frame);
+    int rc = aq_lease_copy(bytes->data, bytes->len, &frame);
     if (rc != 0) {
         return aq_fail(error, rc, "no memory for a message");
-    }
-    if (bytes->len > 0) {
-        memcpy(copy, bytes->data, bytes->len);
     }
     rc = aq_wire_experience_arrive(frame, false, aq_replay_core_run_id(core),
                                    aq_replay_core_layout(core), &arrival, error);

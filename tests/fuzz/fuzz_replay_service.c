@@ -42,10 +42,8 @@ static void receive(aq_replay_service *service, int64_t now_ns, const fuzz_step 
 {
     aq_buffer frame;
     aq_lease *lease;
-    uint8_t *bytes;
     fuzz_frame_wrap(step->bytes, step->size, AQ_FRAME_EXPERIENCE, &frame);
-    must(aq_lease_create(frame.size, &bytes, &lease));
-    memcpy(bytes, frame.data, frame.size);
+    must(aq_lease_copy(frame.data, frame.size, &lease));
     aq_buffer_fini(&frame);
     aq_replay_service_experience(service, now_ns, lease, "tcp://10.0.0.9:4712");
     aq_lease_unref(lease);

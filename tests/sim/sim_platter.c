@@ -180,18 +180,13 @@ static int snapshot(aq_replay_log *log, aq_lease *bytes)
 static int map(aq_replay_log *log, uint64_t number, uint64_t segment, aq_lease **ret_frame)
 {
     sim_platter *platter = (sim_platter *)log;
-    uint8_t *bytes;
     if (!platter->maps || platter->plant == SIM_PLANT_EARLY) {
         return AQ_E_UNSUPPORTED;
     }
     AQ_ASSERT(number >= 1 && number <= platter->durable);
     const sim_record *record = &platter->records[number - 1];
     AQ_ASSERT(record->segment == segment && record->frame != NULL);
-    const int rc = aq_lease_create(record->frame->size, &bytes, ret_frame);
-    if (rc == 0) {
-        memcpy(bytes, record->frame->bytes, record->frame->size);
-    }
-    return rc;
+    return aq_lease_copy(record->frame->bytes, record->frame->size, ret_frame);
 }
 
 /* An orderly end writes all there is, if it can. */

@@ -144,12 +144,10 @@ static void give(sim_replay *replay, const uint8_t *frame, size_t size, const ch
 {
     sim_site *site = replay->site;
     aq_lease *lease;
-    uint8_t *bytes;
-    if (aq_lease_create(size, &bytes, &lease) != 0) {
+    if (aq_lease_copy(frame, size, &lease) != 0) {
         sim_broken(&site->world, SIM_REFUSED, "no memory for a frame of %zu bytes", size);
         return;
     }
-    memcpy(bytes, frame, size);
     aq_replay_service_experience(replay->service, sim_now_ns(&site->world), lease, peer);
     aq_lease_unref(lease);
 }

@@ -132,7 +132,6 @@ const aq_chunk_view *gradient_run_row(gradient_run *run, uint32_t format)
     const aq_shard_mark mark = {
         .shard_incarnation = 1, .acknowledged = run->version - 1, .expected = run->version};
     const uint8_t *frame = NULL;
-    uint8_t *copy;
     size_t size = 0;
     assert_succeeds(
         aq_engine_create(snapshot, aq_actor_core_lanes(run->core), 0, &engine, &refusal));
@@ -145,8 +144,7 @@ const aq_chunk_view *gradient_run_row(gradient_run *run, uint32_t format)
     assert_int_equal(aq_actor_core_step(run->core, 0), 0); /* there was credit for one */
     assert_true(aq_actor_core_next(run->core, 0, 0, &frame, &size));
     forget_row(run);
-    assert_succeeds(aq_lease_create(size, &copy, &run->frame));
-    memcpy(copy, frame, size);
+    assert_succeeds(aq_lease_copy(frame, size, &run->frame));
     aq_shard_spread_sent(aq_actor_core_spread(run->core), 0, 0);
     assert_succeeds(aq_wire_experience_arrive(run->frame, false, RUN, &run->plan.layout,
                                               &run->arrival, &refusal));

@@ -100,11 +100,9 @@ aq_arrival *kit_arrival(aq_experience *message)
     aq_buffer frame;
     aq_lease *lease = NULL;
     aq_arrival *arrival = NULL;
-    uint8_t *bytes;
     aq_buffer_init(&frame, 1 << 20);
     assert_int_equal(aq_wire_experience_pack(message, &layout, &frame), 0);
-    assert_int_equal(aq_lease_create(frame.size, &bytes, &lease), 0);
-    memcpy(bytes, frame.data, frame.size);
+    assert_int_equal(aq_lease_copy(frame.data, frame.size, &lease), 0);
     assert_succeeds(
         aq_wire_experience_arrive(lease, false, message->run_id, &layout, &arrival, &refusal));
     aq_lease_unref(lease);

@@ -97,9 +97,7 @@ void kit_pass(service_kit *kit, int64_t ms)
 void kit_receive_frame(service_kit *kit, const uint8_t *bytes, size_t size)
 {
     aq_lease *lease;
-    uint8_t *copy;
-    assert_int_equal(aq_lease_create(size, &copy, &lease), 0);
-    memcpy(copy, bytes, size);
+    assert_int_equal(aq_lease_copy(bytes, size, &lease), 0);
     aq_replay_service_experience(kit->service, kit->now_ns, lease, "tcp://10.0.0.7:1");
     aq_lease_unref(lease);
     loopback_pump(&kit->loop);

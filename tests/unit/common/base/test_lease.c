@@ -43,11 +43,26 @@ TEST(a_heap_lease_is_written_before_it_is_shown)
     }
 }
 
+TEST(a_copy_outlives_what_it_is_of)
+{
+    uint8_t bytes[] = {1, 2, 3};
+    aq_lease *lease;
+    assert_int_equal(aq_lease_copy(bytes, sizeof(bytes), &lease), 0);
+    memset(bytes, 0, sizeof(bytes));
+    assert_int_equal(lease->size, 3);
+    assert_memory_equal(lease->bytes, ((const uint8_t[]){1, 2, 3}), 3);
+    aq_lease_unref(lease);
+    assert_int_equal(aq_lease_copy(NULL, 0, &lease), 0);
+    assert_int_equal(lease->size, 0);
+    aq_lease_unref(lease);
+}
+
 TEST(a_lease_without_memory_is_none)
 {
     uint8_t *bytes = NULL;
     aq_lease *lease = NULL;
     assert_fails_without_memory(aq_lease_create(10, &bytes, &lease));
+    assert_fails_without_memory(aq_lease_copy((const uint8_t *)"ten bytes", 10, &lease));
     assert_int_equal(aq_lease_create(SIZE_MAX, &bytes, &lease), AQ_E_NOMEM);
     assert_null(bytes);
     assert_null(lease);

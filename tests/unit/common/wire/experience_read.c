@@ -3,8 +3,6 @@
  */
 #include "tests/unit/common/wire/experience_read.h"
 
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 
@@ -55,14 +53,12 @@ static int copy_arrival(const aq_arrival *arrival, const aq_layout *layout,
 int experience_read(const uint8_t *bytes, size_t size, uint64_t run_id, const aq_layout *layout,
                     aq_experience *ret_experience, aq_error *error)
 {
-    uint8_t *copy;
     aq_lease *frame;
     aq_arrival *arrival;
-    int rc = aq_lease_create(size, &copy, &frame);
+    int rc = aq_lease_copy(bytes, size, &frame);
     if (rc != 0) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
-    memcpy(copy, bytes, size);
     rc = aq_wire_experience_arrive(frame, false, run_id, layout, &arrival, error);
     aq_lease_unref(frame);
     if (rc != 0) {

@@ -180,12 +180,8 @@ void fixture_frame(const uint8_t *payload, size_t size, enum aq_frame_kind kind,
 
 aq_lease *fixture_lease(const void *bytes, size_t size)
 {
-    uint8_t *copy;
     aq_lease *lease;
-    assert_int_equal(aq_lease_create(size, &copy, &lease), 0);
-    if (size > 0) {
-        memcpy(copy, bytes, size);
-    }
+    assert_int_equal(aq_lease_copy(bytes, size, &lease), 0);
     return lease;
 }
 

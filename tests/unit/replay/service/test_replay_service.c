@@ -199,9 +199,7 @@ TEST_IN(service_kit, kit, experience_that_finds_no_memory_is_not_acknowledged)
     pack(&message, &frame);
     int failures = 0;
     aq_lease *lease;
-    uint8_t *bytes;
-    assert_int_equal(aq_lease_create(frame.size, &bytes, &lease), 0);
-    memcpy(bytes, frame.data, frame.size);
+    assert_int_equal(aq_lease_copy(frame.data, frame.size, &lease), 0);
     for (uint64_t nth = 1; counters_of(kit).stored == 0; nth++) {
         aq_memory_fail_at(nth, 0);
         aq_replay_service_experience(kit->service, kit->now_ns, lease, "tcp://10.0.0.7:1");

@@ -155,12 +155,10 @@ TEST_IN(durable_kit, kit, a_changed_setting_wins_and_is_said)
 TEST_IN(durable_kit, kit, a_snapshot_that_cannot_be_read_leaves_a_store_without_it)
 {
     static const uint8_t bytes[20] = {'A', 'Q', 'S', 'N', 1, 0, 0, 0, 1};
-    uint8_t *copy;
     durable_kit_open(kit);
     assert_int_equal(durable_kit_send(kit, 1, 1, 100), AQ_REPLAY_STORED);
     durable_kit_make_durable(kit);
-    assert_int_equal(aq_lease_create(sizeof(bytes), &copy, &kit->fake.snapshot), 0);
-    memcpy(copy, bytes, sizeof(bytes));
+    assert_int_equal(aq_lease_copy(bytes, sizeof(bytes), &kit->fake.snapshot), 0);
     durable_kit_restart(kit);
     assert_int_equal(kit->damages, 1);
     assert_int_equal(durable_kit_holdings(kit, 0).items, 100);

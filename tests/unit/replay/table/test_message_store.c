@@ -203,9 +203,8 @@ static int fake_map(aq_replay_log *log, uint64_t number, uint64_t segment, aq_le
         message = message->newer;
     }
     assert_int_equal(message->segment, segment);
-    uint8_t *bytes;
-    assert_int_equal(aq_lease_create(message->arrival->frame->size, &bytes, ret_frame), 0);
-    memcpy(bytes, message->arrival->frame->bytes, message->arrival->frame->size);
+    const aq_lease *frame = message->arrival->frame;
+    assert_int_equal(aq_lease_copy(frame->bytes, frame->size, ret_frame), 0);
     return 0;
 }
 
