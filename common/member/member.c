@@ -35,8 +35,6 @@ enum { NO_SHARD_PAUSE_MS = 20 };
 
 enum { JITTER_STREAM = 0x6d656d62 }; /* "memb" */
 
-enum call_kind { CALL_NONE, CALL_JOIN, CALL_HEARTBEAT, CALL_LEAVE };
-
 enum leave_progress { LEAVE_NOT, LEAVE_WANTED, LEAVE_SENT };
 
 struct aq_member {
@@ -47,7 +45,7 @@ struct aq_member {
     aq_member_view view;
     aq_member_view next; /* what an answer would make of the view */
     uint64_t joined_run; /* the last that the owner was told of; 0: none */
-    enum call_kind out;
+    bool is_calling;     /* one call is out */
     uint32_t holders;
     bool gone;         /* destroyed: nobody is told anything any more */
     bool registered;   /* the learner has this member, for all that is known here */
@@ -82,6 +80,7 @@ int aq_member_create(aq_rpc_channel *channel, const aq_member_identity *identity
     AQ_ASSERT(owner->joined != NULL);
     AQ_ASSERT(owner->changed != NULL);
     AQ_ASSERT(owner->ended != NULL);
+    AQ_ASSERT(owner->statistics != NULL);
     aq_member *member = aq_alloc(1, sizeof(*member));
     if (member == NULL) {
         return AQ_E_NOMEM;
@@ -170,6 +169,22 @@ static bool is_final(uint32_t code)
     }
 }
 
+enum { REASON_MAX = AQ_RPC_MESSAGE_MAX + 32 };
+
+/* Of a call that came back without an answer: whether it was refused for good, and why. Another one
+ * has failed by then, as the learner did not answer. */
+static bool is_refused(aq_member *member, char ret_reason[REASON_MAX])
+{
+    const aq_rpc_status *status = aq_rpc_stub_status(&member->stub);
+    snprintf(ret_reason, REASON_MAX, "%s: %s", aq_rpc_code_name(status->code), status->message);
+    if (is_final(status->code)) {
+        return true;
+    }
+    member->unheard = true;
+    failed(member, ret_reason);
+    return false;
+}
+
 /* ---- energy --------------------------------------------------------------------------------- */
 
 /* NULL without a meter. */
@@ -186,10 +201,10 @@ static Actorq__V1__EnergyStats *read_energy(const aq_member *member, aq_wire_ene
 
 /* ---- leave --------------------------------------------------------------------------------- */
 
-static void call_begins(aq_member *member, enum call_kind kind)
+static void call_begins(aq_member *member)
 {
-    AQ_ASSERT(member->out == CALL_NONE);
-    member->out = kind;
+    AQ_ASSERT(!member->is_calling);
+    member->is_calling = true;
     hold(member);
 }
 
@@ -197,8 +212,8 @@ static void on_leave(const Actorq__V1__LeaveReply *reply, void *user)
 {
     aq_member *member = user;
     (void)reply; /* heard or not, this member goes */
-    member->out = CALL_NONE;
-    if (!member->gone && member->left != NULL) {
+    member->is_calling = false;
+    if (!member->gone) {
         member->left(member->left_user);
     }
     drop(member);
@@ -208,9 +223,7 @@ static void send_leave(aq_member *member)
 {
     member->leave = LEAVE_SENT;
     if (!member->registered) {
-        if (member->left != NULL) {
-            member->left(member->left_user);
-        }
+        member->left(member->left_user);
         return;
     }
     Actorq__V1__LeaveRequest request;
@@ -222,7 +235,7 @@ static void send_leave(aq_member *member)
     aq_wire_energy energy;
     request.energy = read_energy(member, &energy);
     member->registered = false;
-    call_begins(member, CALL_LEAVE);
+    call_begins(member);
     actorq__v1__membership__leave(&member->stub.base, &request, on_leave, member);
 }
 
@@ -234,7 +247,7 @@ void aq_member_leave(aq_member *member, const char *reason, void (*done)(void *u
     member->left_user = user;
     snprintf(member->leave_reason, sizeof(member->leave_reason), "%s", reason);
     hold(member); /* `done` may run now, and destroy */
-    if (member->out == CALL_NONE) {
+    if (!member->is_calling) {
         send_leave(member);
     }
     drop(member);
@@ -253,14 +266,9 @@ static void call_ends(aq_member *member)
 
 static void join_failed(aq_member *member)
 {
-    const aq_rpc_status *status = aq_rpc_stub_status(&member->stub);
-    char reason[AQ_RPC_MESSAGE_MAX + 32];
-    snprintf(reason, sizeof(reason), "%s: %s", aq_rpc_code_name(status->code), status->message);
-    if (is_final(status->code)) {
+    char reason[REASON_MAX];
+    if (is_refused(member, reason)) {
         end(member, AQ_MEMBER_REFUSED, reason);
-    } else {
-        member->unheard = true;
-        failed(member, reason);
     }
 }
 
@@ -294,7 +302,7 @@ static void join_answered(aq_member *member, const Actorq__V1__JoinReply *reply)
 static void on_join(const Actorq__V1__JoinReply *reply, void *user)
 {
     aq_member *member = user;
-    member->out = CALL_NONE;
+    member->is_calling = false;
     if (reply != NULL) { /* what a Leave needs, whatever else comes of the reply */
         member->registered = true;
         member->view.run_id = reply->run_id;
@@ -329,7 +337,7 @@ static void send_join(aq_member *member)
     request.store = member->identity.store;
     request.rpc_url = member->identity.rpc_url;
     request.push_url = member->identity.push_url;
-    call_begins(member, CALL_JOIN);
+    call_begins(member);
     actorq__v1__membership__join(&member->stub.base, &request, on_join, member);
 }
 
@@ -344,14 +352,9 @@ static void forgotten(aq_member *member, const char *reason)
 
 static void heartbeat_failed(aq_member *member)
 {
-    const aq_rpc_status *status = aq_rpc_stub_status(&member->stub);
-    char reason[AQ_RPC_MESSAGE_MAX + 32];
-    snprintf(reason, sizeof(reason), "%s: %s", aq_rpc_code_name(status->code), status->message);
-    if (is_final(status->code)) { /* no learner of ours any more; joining tells what it is */
+    char reason[REASON_MAX];
+    if (is_refused(member, reason)) { /* no learner of ours any more; joining tells what it is */
         forgotten(member, reason);
-    } else {
-        member->unheard = true;
-        failed(member, reason);
     }
 }
 
@@ -400,7 +403,7 @@ static void heartbeat_answered(aq_member *member, const Actorq__V1__HeartbeatRep
 static void on_heartbeat(const Actorq__V1__HeartbeatReply *reply, void *user)
 {
     aq_member *member = user;
-    member->out = CALL_NONE;
+    member->is_calling = false;
     if (!member->gone && member->leave == LEAVE_NOT) {
         if (reply != NULL) {
             heartbeat_answered(member, reply);
@@ -419,12 +422,10 @@ static void send_heartbeat(aq_member *member)
     request.member = member->view.member;
     request.incarnation = member->identity.incarnation;
     request.settings_generation = member->view.settings_generation;
-    if (member->owner.statistics != NULL) {
-        member->owner.statistics(member->owner.user, &request);
-    }
+    member->owner.statistics(member->owner.user, &request);
     aq_wire_energy energy;
     request.energy = read_energy(member, &energy);
-    call_begins(member, CALL_HEARTBEAT);
+    call_begins(member);
     actorq__v1__membership__heartbeat(&member->stub.base, &request, on_heartbeat, member);
 }
 
@@ -448,7 +449,7 @@ void aq_member_tick(aq_member *member, int64_t now_ns, int64_t *ret_next_ns)
 {
     int64_t next_ns = INT64_MAX;
     hold(member);
-    if (has_work(member) && member->out == CALL_NONE) {
+    if (has_work(member) && !member->is_calling) {
         place_pause(member, now_ns);
         if (now_ns >= member->due_ns) {
             member->sent_ns = now_ns;
@@ -461,8 +462,7 @@ void aq_member_tick(aq_member *member, int64_t now_ns, int64_t *ret_next_ns)
         }
     }
     if (has_work(member)) {
-        bool waiting = member->out != CALL_NONE;
-        next_ns = waiting ? now_ns + LOOK_AGAIN_MS * AQ_NS_PER_MS : member->due_ns;
+        next_ns = member->is_calling ? now_ns + LOOK_AGAIN_MS * AQ_NS_PER_MS : member->due_ns;
     }
     drop(member);
     *ret_next_ns = next_ns;

@@ -63,7 +63,7 @@ typedef struct aq_member_owner {
      * For a rate-limited log line. May be NULL. */
     void (*trouble)(void *user, const char *reason);
     /* Fills in the statistics of the next heartbeat; what it points at must stay until the next
-     * time. May be NULL. */
+     * time. */
     void (*statistics)(void *user, Actorq__V1__HeartbeatRequest *request);
     /* The newest policy version this member has seen (told at Join). May be NULL. */
     uint64_t (*seen_version)(void *user);
@@ -98,9 +98,9 @@ void aq_member_tick(aq_member *member, int64_t now_ns, int64_t *ret_next_ns);
 
 const aq_member_view *aq_member_look(const aq_member *member);
 
-/* Tells the learner that this member goes, after the call that is out, if any; `done` (may be NULL)
- * runs when it answered or the time is over, and before this returns when there is nobody to tell.
- * Once; the owner is told nothing else from here on. */
+/* Tells the learner that this member goes, after the call that is out, if any; `done` runs when it
+ * answered or the time is over, and before this returns when there is nobody to tell. Once; the
+ * owner is told nothing else from here on. */
 void aq_member_leave(aq_member *member, const char *reason, void (*done)(void *user), void *user);
 
 #endif
