@@ -82,7 +82,7 @@ static int listen_to(void *user, const char *policy_url, aq_policy_feed *feed, a
 {
     actor_shell *shell = user;
     char url[AQ_URL_MAX];
-    int rc = aq_call_place_url(&shell->place, policy_url, url, sizeof(url), error);
+    int rc = aq_call_place_url(&shell->place, policy_url, url, error);
     if (rc != 0) {
         return rc;
     }
@@ -320,14 +320,8 @@ static void close_all(actor_shell *shell)
     aq_evaluator_session_destroy(shell->evaluator);
     aq_energy_meter_destroy(shell->meter);
     aq_notify_close(shell->notify);
-    uv_close((uv_handle_t *)&shell->wake, NULL);
-    uv_close((uv_handle_t *)&shell->timer, NULL);
-    for (int i = 0; i < AQ_END_SIGNALS; i++) {
-        uv_close((uv_handle_t *)&shell->signals.handles[i], NULL);
-    }
-    (void)uv_run(&shell->loop, UV_RUN_DEFAULT);
-    int problem = uv_loop_close(&shell->loop);
-    AQ_ASSERT(problem == 0);
+    bool closed = aq_loop_close(&shell->loop);
+    AQ_ASSERT(closed);
 }
 
 static int open_fetch_line(actor_shell *shell, aq_error *error)

@@ -3,12 +3,10 @@
  */
 #include "actor/daemon/call_place.h"
 
-#include "common/net/address/url.h"
-
-int aq_call_place_url(const aq_call_place *place, const char *url, char *ret_url, size_t size,
+int aq_call_place_url(const aq_call_place *place, const char *url, char ret_url[AQ_URL_MAX],
                       aq_error *error)
 {
-    int rc = aq_url_reachable(url, place->learner_url, ret_url, size);
+    int rc = aq_url_reachable(url, place->learner_url, ret_url, AQ_URL_MAX);
     return rc != 0 ? aq_fail(error, rc, "%s: %s", url, aq_error_text(rc)) : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include <uv.h>
 
+#include "common/net/address/url.h"
 #include "common/net/security/security.h"
 #include "common/net/sockets/net.h"
 
@@ -18,7 +19,7 @@ typedef struct aq_call_place {
 
 /* An address that the learner has told, as it is reached from here: what is on the learner's host
  * may be known to it by one that only that host can use. */
-int aq_call_place_url(const aq_call_place *place, const char *url, char *ret_url, size_t size,
+int aq_call_place_url(const aq_call_place *place, const char *url, char ret_url[AQ_URL_MAX],
                       aq_error *error) AQ_MUST_USE;
 
 /* `limits` that somebody agreed on, with what this process proves itself with. */

@@ -55,12 +55,12 @@ static int open_shard(void *user, uint32_t lane, const char *rpc_url, const char
     AQ_ASSERT(own->push == NULL);
     own->all = sockets;
     own->lane = lane;
-    int rc = aq_call_place_url(place, rpc_url, url, sizeof(url), error);
+    int rc = aq_call_place_url(place, rpc_url, url, error);
     if (rc == 0) {
         rc = aq_rpc_client_create(place->loop, url, &secured, CALLS_MAX, &own->flow, error);
     }
     if (rc == 0) {
-        rc = aq_call_place_url(place, push_url, url, sizeof(url), error);
+        rc = aq_call_place_url(place, push_url, url, error);
     }
     if (rc == 0) {
         rc = aq_push_create(place->loop, url, &secured, &events, &own->push, error);
