@@ -23,8 +23,6 @@
 #include "actor/session/evaluator_session.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
-#include "common/base/memory.h"
-#include "common/base/rng.h"
 #include "common/net/address/url.h"
 #include "common/net/daemon/daemon_security.h"
 #include "common/net/nng_mend/nng_close.h"

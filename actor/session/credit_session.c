@@ -4,8 +4,6 @@
  */
 #include "actor/session/credit_session.h"
 
-#include <inttypes.h>
-
 #include "actor/core/back_off.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"

@@ -16,7 +16,6 @@
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/experience/finite.h"
 #include "common/wire/wire_frame.h"
 #include "common/wire/wire_network.h"
 #include "common/wire/wire_policy.h"

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "common/base/varint.h"
 #include "common/net/rpc/wire_scan.h"
 #include "common/wire/wire_frame.h"

@@ -3,7 +3,6 @@
  */
 #include "learner/daemon/learner_parts.h"
 
-#include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "learner/daemon/configure_call.h"
 #include "learner/daemon/run_resume.h"

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "common/config/gradient_rows.h"
 #include "common/settings/settings.h"
 #include "common/sys/log.h"

@@ -3,8 +3,6 @@
  */
 #include "learner/daemon/shard_feed.h"
 
-#include <inttypes.h>
-
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/config/annealing.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/experience/column_catalog.h"
 #include "common/sys/file.h"

@@ -3,7 +3,6 @@
  */
 #include "replay/data/data_source.h"
 
-#include "common/base/memory.h"
 #include "common/experience/arrival.h"
 #include "common/net/security/incarnation.h"
 #include "common/wire/wire_experience.h"

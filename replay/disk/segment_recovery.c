@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "replay/disk/segment_format.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/error.h"
 #include "common/base/parse.h"
 
 void aq_dial_tries_set(aq_dial_tries *tries, const char *place, int lookup,

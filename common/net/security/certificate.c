@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/security/security.h"
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/security/certificate.h"
 #include "common/net/security/secret_file.h"
