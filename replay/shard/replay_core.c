@@ -176,7 +176,6 @@ static int store(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, aq_r
         rc = log_message(core, arrival, &number, &segment);
     }
     if (rc == AQ_E_FULL || rc == AQ_E_AGAIN) {
-        core->deferred++;
         *verdict = AQ_REPLAY_DEFERRED;
         return 0;
     }
@@ -244,7 +243,6 @@ static int take(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival,
 {
     uint64_t seq = arrival->seq;
     if (!aq_replay_core_is_meant(core, arrival->store)) {
-        core->strays++;
         *ret_verdict = AQ_REPLAY_STRAY;
         return 0;
     }
@@ -387,8 +385,6 @@ aq_replay_counters aq_replay_core_counters(const aq_replay_core *core)
         .gaps = core->gaps,
         .rejected = core->rejected,
         .uncalled = core->uncalled,
-        .deferred = core->deferred,
-        .strays = core->strays,
         .missing = core->missing,
         .outdated = count_outdated(core),
     };

@@ -40,8 +40,6 @@ typedef struct aq_replay_counters {
     double bytes_per_step; /* of those messages; 0: there were none */
     uint64_t duplicates, gaps, rejected;
     uint64_t uncalled; /* messages of actors that had not called yet; they come again */
-    uint64_t deferred; /* messages that the log had no room for; they come again */
-    uint64_t strays;   /* messages meant for another store */
     uint64_t outdated; /* transitions that were too old to be learned from, and dropped */
     uint64_t missing;  /* messages that senders know to be acknowledged, and that are not here */
 } aq_replay_counters;
@@ -86,8 +84,7 @@ void aq_replay_core_damaged(aq_replay_core *core); /* something could not be rea
 /* What came back. */
 typedef struct aq_replay_restored {
     uint64_t transitions; /* fresh ones in the records */
-    uint64_t messages;
-    uint64_t duplicates; /* records that were there twice */
+    uint64_t duplicates;  /* records that were there twice */
     uint64_t damaged;
     uint64_t segments;
     char changed[512]; /* settings that are others than when it was saved, in words; "" */

@@ -38,7 +38,7 @@ struct aq_replay_core {
     uint64_t inserted;     /* fresh transitions, in all lives */
     uint64_t stored_steps; /* fresh transitions and ... */
     uint64_t stored_bytes; /* ... bytes of the messages of this life, for a mean */
-    uint64_t sampled, taken, duplicates, gaps, rejected, uncalled, deferred, strays, missing;
+    uint64_t sampled, taken, duplicates, gaps, rejected, uncalled, missing;
     aq_error demotion;
     int64_t share_next_ns;
     bool changed;         /* since the last sharing */

@@ -81,7 +81,6 @@ static int restore(aq_replay_core *core, int64_t now_ns, uint64_t segment, uint6
     aq_seq_tracker_lift(&actor->sequence, arrival->seq);
     actor->transitions += fresh;
     core->restored.transitions += fresh;
-    core->restored.messages++;
     core->restored.segments += segment != core->restored_segment;
     core->restored_segment = segment;
     return 0;
