@@ -134,11 +134,9 @@ static int identity_decode(const char *path, const uint8_t *bytes, size_t size,
                            aq_store_identity *ret_identity, aq_error *error)
 {
     aq_file_header header = {0};
-    uint32_t version = 0;
-    int rc = aq_file_header_decode(bytes, size, &header, &version);
+    int rc = aq_file_header_decode(bytes, size, path, &header, error);
     if (rc == AQ_E_VERSION) {
-        return aq_fail(error, rc, "%s: of format version %" PRIu32 "; this program reads %d", path,
-                       version, AQ_SEGMENT_VERSION);
+        return rc;
     }
     if (rc == AQ_E_FOREIGN || (rc == 0 && header.kind != AQ_STORE_FILE_IDENTITY)) {
         return aq_fail(error, AQ_E_FOREIGN, "%s: not a file that names a replay store", path);

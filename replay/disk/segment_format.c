@@ -4,6 +4,7 @@
  */
 #include "replay/disk/segment_format.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -29,8 +30,8 @@ void aq_file_header_encode(const aq_file_header *header, uint8_t bytes[AQ_FILE_H
     aq_u32_put(bytes + 36, aq_crc32c(0, bytes, 36));
 }
 
-int aq_file_header_decode(const uint8_t *bytes, size_t size, aq_file_header *ret_header,
-                          uint32_t *ret_version)
+int aq_file_header_decode(const uint8_t *bytes, size_t size, const char *path,
+                          aq_file_header *ret_header, aq_error *error)
 {
     if (size < AQ_FILE_HEADER_BYTES) {
         return AQ_E_FOREIGN;
@@ -42,9 +43,11 @@ int aq_file_header_decode(const uint8_t *bytes, size_t size, aq_file_header *ret
     if (!crc_holds || !magic_holds) {
         return crc_holds || magic_holds ? AQ_E_CORRUPT : AQ_E_FOREIGN;
     }
-    if (aq_u32_get(bytes + 8) != AQ_SEGMENT_VERSION) {
-        *ret_version = aq_u32_get(bytes + 8);
-        return AQ_E_VERSION;
+    const uint32_t version = aq_u32_get(bytes + 8);
+    if (version != AQ_SEGMENT_VERSION) {
+        return aq_fail(error, AQ_E_VERSION,
+                       "%s: of format version %" PRIu32 "; this program reads %d", path, version,
+                       AQ_SEGMENT_VERSION);
     }
     *ret_header = (aq_file_header){
         .kind = aq_u32_get(bytes + 12),

@@ -52,9 +52,10 @@ typedef struct aq_file_header {
 void aq_file_header_encode(const aq_file_header *header, uint8_t bytes[AQ_FILE_HEADER_BYTES]);
 
 /* AQ_E_FOREIGN: no such file of ours begins like this. AQ_E_CORRUPT: one of ours, damaged.
- * AQ_E_VERSION: of a version that is not read here, *ret_version. `size` may be anything. */
-int aq_file_header_decode(const uint8_t *bytes, size_t size, aq_file_header *ret_header,
-                          uint32_t *ret_version) AQ_MUST_USE;
+ * AQ_E_VERSION, in words about `path`: of a version that is not read here. `size` may be
+ * anything. */
+int aq_file_header_decode(const uint8_t *bytes, size_t size, const char *path,
+                          aq_file_header *ret_header, aq_error *error) AQ_MUST_USE;
 
 enum aq_record_kind {
     AQ_RECORD_IDENTITY = 1, /* what the store is of */

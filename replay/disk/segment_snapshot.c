@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,11 +133,9 @@ static int check(const aq_segment_folder *folder, const char *path, const uint8_
                  aq_error *error)
 {
     aq_file_header header = {0};
-    uint32_t version = 0;
-    int rc = aq_file_header_decode(bytes, size, &header, &version);
+    int rc = aq_file_header_decode(bytes, size, path, &header, error);
     if (rc == AQ_E_VERSION) {
-        return aq_fail(error, rc, "%s: of format version %" PRIu32 "; this program reads %d", path,
-                       version, AQ_SEGMENT_VERSION);
+        return rc;
     }
     if (rc == AQ_E_FOREIGN) {
         return aq_fail(error, rc, "%s: not a snapshot of a replay store", path);

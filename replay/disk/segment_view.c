@@ -89,8 +89,7 @@ static bool has_record(const aq_segment_view *view, uint64_t store)
 static int check_header(aq_segment_view *view, uint64_t store, bool zeroed, aq_error *error)
 {
     aq_file_header header;
-    uint32_t version;
-    int rc = aq_file_header_decode(view->bytes, view->size, &header, &version);
+    int rc = aq_file_header_decode(view->bytes, view->size, view->path, &header, error);
     if (rc == 0 && (header.kind != AQ_STORE_FILE_SEGMENT || header.store != store ||
                     header.number != view->segment)) {
         return aq_fail(error, AQ_E_FOREIGN,
@@ -99,8 +98,7 @@ static int check_header(aq_segment_view *view, uint64_t store, bool zeroed, aq_e
                        view->path, header.number, header.store, view->segment, store);
     }
     if (rc == AQ_E_VERSION) {
-        return aq_fail(error, rc, "%s: of format version %" PRIu32 "; this program reads %d",
-                       view->path, version, AQ_SEGMENT_VERSION);
+        return rc;
     }
     if (rc == 0) {
         view->state = AQ_SEGMENT_GOOD;

@@ -107,22 +107,21 @@ TEST_WITH(a_file_header_reads_back_and_its_damage_is_told, set_up, NULL)
     };
     uint8_t good[AQ_FILE_HEADER_BYTES];
     aq_file_header read = {0};
-    uint32_t version = 0;
     aq_file_header_encode(&header, good);
-    assert_int_equal(aq_file_header_decode(good, sizeof(good), &read, &version), 0);
+    assert_int_equal(aq_file_header_decode(good, sizeof(good), "f", &read, NULL), 0);
     assert_int_equal(read.kind, header.kind);
     assert_int_equal(read.store, header.store);
     assert_int_equal(read.number, header.number);
     for (size_t i = 0; i < sizeof(good); i++) {
         good[i] ^= 0x10;
-        assert_int_equal(aq_file_header_decode(good, sizeof(good), &read, &version), AQ_E_CORRUPT);
+        assert_int_equal(aq_file_header_decode(good, sizeof(good), "f", &read, NULL), AQ_E_CORRUPT);
         good[i] ^= 0x10;
     }
     for (size_t size = 0; size < sizeof(good); size++) {
-        assert_int_equal(aq_file_header_decode(good, size, &read, &version), AQ_E_FOREIGN);
+        assert_int_equal(aq_file_header_decode(good, size, "f", &read, NULL), AQ_E_FOREIGN);
     }
     memset(good, 'x', sizeof(good));
-    assert_int_equal(aq_file_header_decode(good, sizeof(good), &read, &version), AQ_E_FOREIGN);
+    assert_int_equal(aq_file_header_decode(good, sizeof(good), "f", &read, NULL), AQ_E_FOREIGN);
 }
 
 TEST_WITH(a_newer_file_header_tells_its_version, set_up, NULL)
@@ -130,15 +129,15 @@ TEST_WITH(a_newer_file_header_tells_its_version, set_up, NULL)
     const aq_file_header header = {.kind = AQ_STORE_FILE_SEGMENT};
     uint8_t newer[AQ_FILE_HEADER_BYTES];
     aq_file_header read;
-    uint32_t version = 0;
     aq_file_header_encode(&header, newer);
     newer[8] = AQ_SEGMENT_VERSION + 1;
     const uint32_t crc = aq_crc32c(0, newer, 36);
     for (int i = 0; i < 4; i++) {
         newer[36 + i] = (uint8_t)(crc >> (8 * i));
     }
-    assert_int_equal(aq_file_header_decode(newer, sizeof(newer), &read, &version), AQ_E_VERSION);
-    assert_int_equal(version, AQ_SEGMENT_VERSION + 1);
+    assert_int_equal(aq_file_header_decode(newer, sizeof(newer), "here/store", &read, &refusal),
+                     AQ_E_VERSION);
+    assert_string_equal(refusal.text, "here/store: of format version 2; this program reads 1");
 }
 
 TEST_WITH(the_bytes_of_version_1_stay_as_they_are, set_up, NULL)
