@@ -4,15 +4,14 @@
 #include "actor/daemon/gradient_load.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <string.h>
 
 #include "common/sys/process.h"
 
-enum { PATH_MAX_BYTES = 4096 };
-
 int aq_gradient_load(char **argv, aq_gradient_maker_open_fn *ret_open, aq_error *error)
 {
-    char path[PATH_MAX_BYTES];
+    char path[PATH_MAX];
     static const char *const folders[] = {AQ_MODULE_FOLDER, "gradients"}; /* installed, built */
     int rc = AQ_E_NOT_FOUND;
     for (size_t i = 0; rc != 0 && i < sizeof(folders) / sizeof(folders[0]); i++) {

@@ -8,6 +8,7 @@
 #ifndef AQ_LEARNER_DAEMON_CHECKPOINTER_H
 #define AQ_LEARNER_DAEMON_CHECKPOINTER_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "common/base/error.h"
@@ -20,8 +21,8 @@ typedef struct aq_checkpointer aq_checkpointer;
 /* What became of one. */
 typedef struct aq_checkpoint_outcome {
     uint64_t step;
-    char path[AQ_PATH_MAX]; /* "" when it failed */
-    bool wrote_checkpoint;  /* also where only the policy beside it failed */
+    char path[PATH_MAX];   /* "" when it failed */
+    bool wrote_checkpoint; /* also where only the policy beside it failed */
     bool wrote_policy;
     uint64_t policy_version; /* of what was written */
     aq_error error;          /* why it failed */

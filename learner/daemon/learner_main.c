@@ -1,7 +1,7 @@
 /*
  * actorq-learner: arguments. What the daemon does is in learner_net.c.
  */
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "common/config/preset.h"
@@ -74,7 +74,7 @@ static const aq_options options_page = {
 /* Without --config, a run that is resumed goes on under the settings that it had, which are all. */
 static int read_config(const learner_arguments *arguments, aq_run_config *config, aq_error *error)
 {
-    char own[4096];
+    char own[PATH_MAX];
     char task[AQ_TASK_NAME_MAX];
     const char *preset;
     aq_env *env = NULL;
@@ -82,8 +82,7 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
                               .path = arguments->config_path,
                               .assignments = &arguments->overrides};
     if (!request.path && arguments->options.resume &&
-        snprintf(own, sizeof(own), "%s/config.yaml", arguments->options.run_dir) <
-            (int)sizeof(own) &&
+        aq_path_in(own, sizeof(own), arguments->options.run_dir, "config.yaml", NULL) == 0 &&
         aq_path_exists(own)) {
         request.path = own;
         request.preset = AQ_PRESET_NONE;

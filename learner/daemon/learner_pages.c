@@ -3,6 +3,7 @@
  */
 #include "learner/daemon/learner_pages.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "common/base/clock.h"
@@ -26,7 +27,7 @@ struct aq_learner_pages {
 int aq_pages_history(const aq_run_folder *folder, const aq_metric_list *metrics,
                      aq_run_history **ret_history)
 {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     aq_error error = {0};
     int rc = aq_run_history_create(metrics, ret_history);
     if (rc != 0 || !folder->resumed) {

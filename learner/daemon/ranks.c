@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "common/sys/process.h"
 #include "learner/nn/products.h"
 
-enum { PATH_MAX_BYTES = 4096, CONFIG_BYTES_MAX = 1 << 20, VERSION_MAX = 32, HURRY_MS = 2000 };
+enum { CONFIG_BYTES_MAX = 1 << 20, VERSION_MAX = 32, HURRY_MS = 2000 };
 
 /* Until rank 0 has written what was under way, and asks for what is kept last. */
 enum { LAST_MS = 20000 };
@@ -36,7 +37,7 @@ static bool has_other_ranks(void)
 
 static int load(void **ret_handle, aq_error *error)
 {
-    char path[PATH_MAX_BYTES];
+    char path[PATH_MAX];
     int rc = aq_process_find_program("actorq-mpi.so", AQ_MODULE_FOLDER, path, sizeof(path), error);
     if (rc != 0) {
         return aq_fail_context(error, rc, "several ranks: this build has no MPI");

@@ -4,12 +4,13 @@
 #include "learner/daemon/run_resume.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/config/gradient_rows.h"
 #include "common/settings/settings.h"
+#include "common/sys/file.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 
@@ -83,11 +84,11 @@ static int check_same_rows(const aq_run_config *ours, const aq_checkpoint *check
 /* What a policy file of the folder holds, if it is there and of this version; else NULL. */
 static aq_snapshot *read_policy(const aq_run_folder *folder, const char *name, uint64_t version)
 {
-    char path[AQ_PATH_MAX + 32];
+    char path[PATH_MAX];
     aq_snapshot *policy = NULL;
     aq_error error;
-    (void)snprintf(path, sizeof(path), "%s/%s", folder->path, name);
-    if (aq_policy_file_read(path, &policy, &error) != 0) {
+    if (aq_path_in(path, sizeof(path), folder->path, name, &error) != 0 ||
+        aq_policy_file_read(path, &policy, &error) != 0) {
         return NULL;
     }
     if (policy->version != version) {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +20,6 @@
 #include "common/sys/file.h"
 #include "learner/metrics/log_file.h"
 #include "learner/metrics/metric_names.h"
-#include "learner/run/run_folder.h"
 
 enum { COLUMNS_MAX = 128, HEADER_BYTES_MAX = 8192, CELL_BYTES_MAX = 32, TAIL_BYTES = 4096 };
 
@@ -41,7 +41,7 @@ static const char header_end[] =
     "best/return_mean,state\n";
 
 struct aq_csv_log {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     aq_log_file log;
     char header[HEADER_BYTES_MAX]; /* commas are ends of texts */
     const char *columns[COLUMNS_MAX];

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
-#include "learner/run/run_folder.h"
 
 enum { FORMAT = 1, FILE_BYTES_MAX = 32 << 20, IDENTITY_BYTES = 17 };
 
@@ -206,7 +206,7 @@ json_t *aq_energy_file_summary(const aq_energy_ledger *ledger, const aq_energy_c
 
 int aq_energy_file_write(const char *run_dir, const char *text, aq_error *error)
 {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     int rc = aq_path_in(path, sizeof(path), run_dir, "energy.json", error);
     return rc != 0 ? rc : aq_file_write_atomic(path, text, strlen(text), error);
 }
@@ -313,7 +313,7 @@ static int read_state(json_t *file, aq_energy_ledger *ledger)
 
 int aq_energy_file_read(const char *run_dir, aq_energy_ledger *ledger, aq_error *error)
 {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     aq_buffer text;
     aq_energy_ledger read;
     int rc = aq_path_in(path, sizeof(path), run_dir, "energy.json", error);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,9 @@
 #include "common/sys/file.h"
 #include "common/sys/print_json.h"
 #include "learner/metrics/line_pace.h"
-#include "learner/run/run_folder.h"
 
 struct aq_metrics {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     int file;
     bool torn; /* the file ends within a line that a full disk cut short: the next begins with \n */
     aq_metrics_mirror *mirror; /* NULL: none */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,6 @@
 #include "common/base/parse.h"
 #include "common/wire/wire_frame.h"
 #include "learner/metrics/log_file.h"
-#include "learner/run/run_folder.h"
 #include "proto/tensorboard.pb-c.h"
 
 enum { RECORD_BYTES_MAX = 1 << 20, HEAD_BYTES = 12, TAIL_BYTES = 4, NAME_TRIES = 64 };
@@ -34,7 +34,7 @@ typedef struct scalar {
 } scalar;
 
 struct aq_tensorboard {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     aq_log_file log;
     bool goes_on; /* said before the first scalars */
     size_t count;

@@ -6,6 +6,7 @@
 #include "learner/publish/policy_versions.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,6 @@
 #include "common/sys/file.h"
 
 enum {
-    PATH_TEXT_MAX = 4096,
     FILE_BYTES_MAX = 21, /* "18446744073709551615\n" */
     BLOCK = 1024,        /* numbers that a process reserves at a time */
     LEAP_MAX = 1 << 24,  /* days of versions: more than that nobody is believed */
@@ -56,7 +56,7 @@ static int read_next(const char *path, uint64_t *ret_next, aq_error *error)
 int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, uint64_t *ret_first,
                        aq_error *error)
 {
-    char path[PATH_TEXT_MAX], text[FILE_BYTES_MAX + 1];
+    char path[PATH_MAX], text[FILE_BYTES_MAX + 1];
     uint64_t first, next;
     int rc = aq_path_in(path, sizeof(path), run_dir, "versions", error);
 

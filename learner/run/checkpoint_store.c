@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,15 +20,15 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_TEXT_MAX = 4096, NAME_TEXT_MAX = 64, SKIPPED_MAX = 65536 };
+enum { NAME_TEXT_MAX = 64, SKIPPED_MAX = 65536 };
 
 /* "step-%012" and up to 20 digits, ".aqc". */
 #define NAME_PREFIX "step-"
 #define NAME_SUFFIX ".aqc"
 
 struct aq_checkpoint_store {
-    char folder[PATH_TEXT_MAX];
-    char path[PATH_TEXT_MAX]; /* of the file at hand */
+    char folder[PATH_MAX];
+    char path[PATH_MAX]; /* of the file at hand */
     unsigned kept;
     aq_buffer bytes;   /* keeps its memory from file to file */
     aq_buffer skipped; /* the steps, uint64_t, that the latest reading passed over */

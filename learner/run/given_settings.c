@@ -4,17 +4,17 @@
 #include "learner/run/given_settings.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/sys/file.h"
-#include "learner/run/run_folder.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
 static int path_of_given(const char *run_dir, char *out, aq_error *error)
 {
-    return aq_path_in(out, AQ_PATH_MAX, run_dir, "config.given.yaml", error);
+    return aq_path_in(out, PATH_MAX, run_dir, "config.given.yaml", error);
 }
 
 static int write_given(const char *path, const aq_run_config *given, aq_error *error)
@@ -30,7 +30,7 @@ static int write_given(const char *path, const aq_run_config *given, aq_error *e
 
 int aq_given_settings_keep(const char *run_dir, const aq_run_config *given, aq_error *error)
 {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     int rc = path_of_given(run_dir, path, error);
     if (rc != 0 || aq_path_exists(path)) {
         return rc;
@@ -46,7 +46,7 @@ static int read_config(const char *path, aq_run_config *ret_config, aq_error *er
 
 int aq_given_settings_take_up(const char *run_dir, aq_run_config *config, aq_error *error)
 {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     aq_run_config given;
     aq_run_config used;
     int rc = path_of_given(run_dir, path, error);
@@ -78,7 +78,7 @@ static int on_difference(void *user, const aq_setting *row, const char *before, 
 int aq_given_settings_settle(const char *run_dir, const aq_run_config *given,
                              const aq_run_config *used, aq_error *error)
 {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     bool differs = false;
     int rc = path_of_given(run_dir, path, error);
     if (rc != 0 || !aq_path_exists(path)) {

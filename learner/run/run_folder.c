@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ enum { IDENTITY_BYTES_MAX = 65536, CONFIG_BYTES_MAX = 1 << 20 };
 
 static int path_of(const aq_run_folder *folder, const char *name, char *out, aq_error *error)
 {
-    return aq_path_in(out, AQ_PATH_MAX, folder->path, name, error);
+    return aq_path_in(out, PATH_MAX, folder->path, name, error);
 }
 
 static int write_identity(const aq_run_folder *folder, const char *path,
@@ -110,7 +111,7 @@ static bool holds(const char *path, const aq_buffer *wanted)
 int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
                                aq_error *error)
 {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     aq_buffer text;
     aq_buffer_init(&text, CONFIG_BYTES_MAX);
     int rc = path_of(folder, "config.yaml", path, error);
@@ -148,7 +149,7 @@ int aq_run_folder_open(const char *path, const aq_run_config *config, bool resum
                        aq_run_folder *ret_folder, aq_error *error)
 {
     aq_run_folder folder = {0};
-    char identity[AQ_PATH_MAX];
+    char identity[PATH_MAX];
     if (aq_text_set(folder.path, sizeof(folder.path), path) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long");
     }
@@ -176,7 +177,7 @@ int aq_run_folder_open(const char *path, const aq_run_config *config, bool resum
 
 int aq_run_folder_begin(const aq_run_folder *folder, const aq_run_config *config, aq_error *error)
 {
-    char identity[AQ_PATH_MAX];
+    char identity[PATH_MAX];
     if (folder->resumed) {
         return 0;
     }
@@ -190,7 +191,7 @@ int aq_run_folder_begin(const aq_run_folder *folder, const aq_run_config *config
 int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,
                                aq_error *error)
 {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     int rc = path_of(folder, "policy.fp32.aq", path, error);
     if (rc == 0 && publication->twin != NULL) {
         rc = aq_policy_file_write(path, publication->twin, error);

@@ -15,6 +15,7 @@
 #ifndef AQ_LEARNER_RUN_RUN_FOLDER_H
 #define AQ_LEARNER_RUN_RUN_FOLDER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,10 +23,8 @@
 #include "common/config/run_config.h"
 #include "learner/publish/publication.h"
 
-enum { AQ_PATH_MAX = 4096 };
-
 typedef struct aq_run_folder {
-    char path[AQ_PATH_MAX];
+    char path[PATH_MAX];
     uint64_t run_id; /* never 0 */
     bool resumed;    /* it held a run already */
 } aq_run_folder;

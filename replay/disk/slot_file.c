@@ -4,6 +4,7 @@
 #include "replay/disk/slot_file.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,11 +12,11 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = 4096, SLOT_TEXT_MAX = 16, SLOT_MAX = 65535 };
+enum { SLOT_TEXT_MAX = 16, SLOT_MAX = 65535 };
 
 uint32_t aq_slot_file_read(const char *folder)
 {
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     char text[SLOT_TEXT_MAX + 1] = "";
     uint64_t slot = 0;
     aq_buffer bytes;
@@ -36,7 +37,7 @@ uint32_t aq_slot_file_read(const char *folder)
 
 int aq_slot_file_write(const char *folder, uint32_t slot, aq_error *error)
 {
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     char text[SLOT_TEXT_MAX];
     int rc = aq_path_in(path, sizeof(path), folder, "slot", error);
     if (rc != 0) {

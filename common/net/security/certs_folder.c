@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,6 @@
 #include "common/sys/file.h"
 
 enum {
-    PATH_BYTES = 4096,
     SKEW_S = 24 * 3600, /* of clocks between hosts, in the past of a certificate */
     DAY_S = 24 * 3600,
 };
@@ -38,11 +38,11 @@ enum { ROLE_COUNT = sizeof(roles) / sizeof(roles[0]) };
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static int join(char path[PATH_BYTES], const char *folder, const char *part, const char *name,
+static int join(char path[PATH_MAX], const char *folder, const char *part, const char *name,
                 aq_error *error)
 {
-    int rc = aq_text_format(path, PATH_BYTES, "%s/%s%s%s", folder, part, name[0] != '\0' ? "/" : "",
-                            name);
+    int rc =
+        aq_text_format(path, PATH_MAX, "%s/%s%s%s", folder, part, name[0] != '\0' ? "/" : "", name);
 
     return rc < 0 ? aq_fail(error, rc, "%s: the folder's name is too long", folder) : 0;
 }
@@ -62,8 +62,8 @@ static int make_folder(const char *path, aq_error *error)
 static int write_file(const char *folder, const char *part, const char *name, const char *text,
                       size_t size, aq_error *error)
 {
-    char path[PATH_BYTES];
-    char beside[PATH_BYTES + 8];
+    char path[PATH_MAX];
+    char beside[PATH_MAX + 8];
     int rc = join(path, folder, part, name, error);
 
     if (rc < 0) {
@@ -198,7 +198,7 @@ static int make_master(const char *path, uint8_t ret_master[AQ_TOKEN_KEY_BYTES],
 
 static int make_folders(const char *path, aq_error *error)
 {
-    char part[PATH_BYTES];
+    char part[PATH_MAX];
     bool empty = false;
     int rc = is_empty(path, &empty, error);
 
@@ -254,7 +254,7 @@ int aq_certs_folder_make(const char *path, int64_t now_s, unsigned days, aq_erro
 
 static int read_authority(const char *path, aq_certificate *ret_authority, aq_error *error)
 {
-    char file[PATH_BYTES];
+    char file[PATH_MAX];
     aq_secret secret = {0};
     aq_buffer text;
     int rc = join(file, path, "authority", "ca.pem", error);

@@ -3,6 +3,8 @@
  */
 #include "common/net/security/security.h"
 
+#include <limits.h>
+
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
@@ -13,7 +15,7 @@
 
 #define TOKEN_VARIABLE "ACTORQ_TOKEN"
 
-enum { PATH_BYTES = 4096, TOKEN_FILE_MAX = AQ_TOKEN_TEXT_MAX + 16 };
+enum { TOKEN_FILE_MAX = AQ_TOKEN_TEXT_MAX + 16 };
 
 struct aq_security {
     aq_tls tls; /* NULLs: none */
@@ -22,22 +24,22 @@ struct aq_security {
 
 /* The token's text, and where it is from. AQ_E_NOT_FOUND when there is none. */
 static int find_token(const aq_daemon_options *options, enum aq_security_use use,
-                      aq_secret *ret_secret, char ret_place[PATH_BYTES], aq_error *error)
+                      aq_secret *ret_secret, char ret_place[PATH_MAX], aq_error *error)
 {
     int rc;
 
     if (options->token_file != NULL) {
-        rc = aq_text_set(ret_place, PATH_BYTES, options->token_file);
+        rc = aq_text_set(ret_place, PATH_MAX, options->token_file);
         return rc < 0 ? aq_fail(error, rc, "the name of the token's file is too long")
                       : aq_secret_read(ret_place, TOKEN_FILE_MAX, ret_secret, error);
     }
-    rc = aq_text_set(ret_place, PATH_BYTES, TOKEN_VARIABLE);
+    rc = aq_text_set(ret_place, PATH_MAX, TOKEN_VARIABLE);
     AQ_ASSERT(rc == 0);
     rc = aq_secret_from_environment(TOKEN_VARIABLE, use != AQ_SECURITY_ASKS, ret_secret, error);
     if (rc != AQ_E_NOT_FOUND || options->certs_dir == NULL) {
         return rc;
     }
-    rc = aq_text_format(ret_place, PATH_BYTES, "%s/token", options->certs_dir);
+    rc = aq_text_format(ret_place, PATH_MAX, "%s/token", options->certs_dir);
     if (rc < 0) {
         return aq_fail(error, rc, "the name of the folder of certificates is too long");
     }
@@ -49,7 +51,7 @@ static int find_token(const aq_daemon_options *options, enum aq_security_use use
 static int load_token(const aq_daemon_options *options, enum aq_security_use use,
                       aq_token **ret_token, aq_error *error)
 {
-    char place[PATH_BYTES];
+    char place[PATH_MAX];
     aq_secret secret = {0};
     aq_error why = {0};
     int rc = find_token(options, use, &secret, place, error);

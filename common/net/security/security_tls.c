@@ -8,6 +8,7 @@
 
 #include "common/net/security/security_tls.h"
 
+#include <limits.h>
 #include <mbedtls/oid.h>
 #include <mbedtls/x509_crt.h>
 #include <time.h>
@@ -20,7 +21,7 @@
 #include "common/net/security/security.h"
 #include "common/sys/file.h"
 
-enum { PEM_MAX = 64 * 1024, PATH_BYTES = 4096 };
+enum { PEM_MAX = 64 * 1024 };
 
 /* The three files, terminated, and what they mean. */
 typedef struct credentials {
@@ -35,7 +36,7 @@ typedef struct credentials {
 
 static int file_path(const char *folder, const char *name, char *ret_path, aq_error *error)
 {
-    int rc = aq_text_format(ret_path, PATH_BYTES, "%s/%s", folder, name);
+    int rc = aq_text_format(ret_path, PATH_MAX, "%s/%s", folder, name);
 
     return rc < 0 ? aq_fail(error, rc, "the name of the folder of certificates is too long") : 0;
 }
@@ -43,7 +44,7 @@ static int file_path(const char *folder, const char *name, char *ret_path, aq_er
 static int read_certificates(const char *folder, const char *name, aq_buffer *text,
                              mbedtls_x509_crt *certificates, aq_error *error)
 {
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     int rc = file_path(folder, name, path, error);
 
     if (rc == 0) {
@@ -60,7 +61,7 @@ static int read_certificates(const char *folder, const char *name, aq_buffer *te
 
 static int read_key(credentials *own, aq_error *error)
 {
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     int rc = file_path(own->folder, "key.pem", path, error);
 
     if (rc == 0) {

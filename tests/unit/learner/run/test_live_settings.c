@@ -141,7 +141,7 @@ TEST_IN(run_dir, dir, a_change_outlives_a_start_with_the_arguments_of_before)
 
 TEST_IN(run_dir, dir, the_file_goes_when_nothing_is_changed_any_more)
 {
-    char file[AQ_PATH_MAX];
+    char file[PATH_MAX];
     aq_run_plan plan = plan_of_defaults();
     aq_run_plan next = changed(&plan, "actor.noise=0.5");
     (void)folder_with(dir->path, &plan.config);

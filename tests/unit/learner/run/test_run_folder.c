@@ -251,12 +251,12 @@ TEST_IN(run_dir, dir, a_file_in_the_place_of_the_folder_is_named)
 
 TEST_IN(run_dir, dir, a_path_that_is_too_long_is_refused)
 {
-    static char path[2 * AQ_PATH_MAX];
+    static char path[2 * PATH_MAX];
     aq_run_config config = config_of(5);
     aq_run_folder folder;
     memset(path, 'x', sizeof(path) - 1);
     assert_int_equal(aq_run_folder_open(path, &config, false, 0, &folder, NULL), AQ_E_TOO_BIG);
-    path[AQ_PATH_MAX - 5] = '\0'; /* itself not, but with a name below it */
+    path[PATH_MAX - 5] = '\0'; /* itself not, but with a name below it */
     assert_int_equal(aq_run_folder_open(path, &config, false, 0, &folder, NULL), AQ_E_TOO_BIG);
 }
 
