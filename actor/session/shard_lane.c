@@ -28,7 +28,7 @@ struct aq_shard_lane {
     aq_rng jitter;
     int64_t now_ns; /* of the last tick */
 
-    aq_shard_place place;
+    aq_member_shard place;
     uint64_t store_before; /* that it passed from last; 0: none */
     bool is_listed;
     bool is_known;     /* the store has answered, and only then was it sent something */
@@ -49,14 +49,14 @@ struct aq_shard_lane {
     aq_log_limit unreachable_limit, resending_limit, stranger_limit;
 };
 
-bool aq_shard_place_is_same(const aq_shard_place *a, const aq_shard_place *b)
+bool aq_shard_is_same_place(const aq_member_shard *a, const aq_member_shard *b)
 {
     return strcmp(a->rpc_url, b->rpc_url) == 0 && strcmp(a->push_url, b->push_url) == 0;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-int aq_shard_lane_create(const aq_shard_lane_config *config, const aq_shard_place *place,
+int aq_shard_lane_create(const aq_shard_lane_config *config, const aq_member_shard *place,
                          aq_shard_lane **ret_lane)
 {
     aq_shard_lane *lane = aq_alloc(1, sizeof(*lane));
@@ -111,22 +111,22 @@ void aq_shard_lane_destroy(aq_shard_lane *lane)
 
 /* ---- whose it is, and where that is --------------------------------------------------------- */
 
-const aq_shard_place *aq_shard_lane_place(const aq_shard_lane *lane)
+const aq_member_shard *aq_shard_lane_place(const aq_shard_lane *lane)
 {
     return &lane->place;
 }
 
-bool aq_shard_lane_is_at(const aq_shard_lane *lane, const aq_shard_place *place)
+bool aq_shard_lane_is_at(const aq_shard_lane *lane, const aq_member_shard *place)
 {
     return place->store == lane->place.store ||
            (lane->store_before != 0 && place->store == lane->store_before &&
-            aq_shard_place_is_same(place, &lane->place));
+            aq_shard_is_same_place(place, &lane->place));
 }
 
-void aq_shard_lane_list(aq_shard_lane *lane, const aq_shard_place *place)
+void aq_shard_lane_list(aq_shard_lane *lane, const aq_member_shard *place)
 {
     AQ_ASSERT(aq_shard_lane_is_at(lane, place));
-    if (!aq_shard_place_is_same(place, &lane->place)) {
+    if (!aq_shard_is_same_place(place, &lane->place)) {
         close_transport(lane);
     }
     if (place->store == lane->place.store) {

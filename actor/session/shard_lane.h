@@ -18,7 +18,7 @@
 
 #include "actor/core/actor_core.h"
 #include "actor/session/credit_session.h"
-#include "common/net/address/url.h"
+#include "common/member/member.h"
 #include "common/net/rpc/rpc.h"
 #include "common/net/sockets/net.h"
 
@@ -35,18 +35,8 @@ typedef struct aq_shard_transport {
     int (*send)(void *user, uint32_t lane, const uint8_t *frame, size_t size);
 } aq_shard_transport;
 
-/* Where the learner says that a store is. */
-typedef struct aq_shard_place {
-    uint64_t member;
-    uint64_t store;
-    uint64_t instance; /* as in aq_member_view */
-    uint32_t slot;
-    char rpc_url[AQ_URL_MAX];
-    char push_url[AQ_URL_MAX];
-} aq_shard_place;
-
 /* Whether both are at one address. */
-bool aq_shard_place_is_same(const aq_shard_place *a, const aq_shard_place *b);
+bool aq_shard_is_same_place(const aq_member_shard *a, const aq_member_shard *b);
 
 typedef struct aq_shard_lane_config {
     aq_shard_transport transport;
@@ -60,19 +50,19 @@ typedef struct aq_shard_lane aq_shard_lane;
 
 /* For a store that is listed at `place`; opens a shard of the core's spread, whose number is the
  * lane's. AQ_E_FULL, AQ_E_NOMEM. */
-int aq_shard_lane_create(const aq_shard_lane_config *config, const aq_shard_place *place,
+int aq_shard_lane_create(const aq_shard_lane_config *config, const aq_member_shard *place,
                          aq_shard_lane **ret_lane) AQ_MUST_USE;
 void aq_shard_lane_destroy(aq_shard_lane *lane); /* closes; NULL is fine */
 
 /* Its store, and where that was listed last. */
-const aq_shard_place *aq_shard_lane_place(const aq_shard_lane *lane);
+const aq_member_shard *aq_shard_lane_place(const aq_shard_lane *lane);
 
 /* Whether what is listed at `place` is the lane's store; or the one before, by a list that has not
  * heard yet who is at that address now. */
-bool aq_shard_lane_is_at(const aq_shard_lane *lane, const aq_shard_place *place);
+bool aq_shard_lane_is_at(const aq_shard_lane *lane, const aq_member_shard *place);
 
 /* What is listed at `place` is at it (aq_shard_lane_is_at); or nothing is. */
-void aq_shard_lane_list(aq_shard_lane *lane, const aq_shard_place *place);
+void aq_shard_lane_list(aq_shard_lane *lane, const aq_member_shard *place);
 void aq_shard_lane_unlist(aq_shard_lane *lane);
 
 /* Whether no durable store can have anything of what is unacknowledged, so that it may be sent to

@@ -8,7 +8,6 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 #include "common/sys/log.h"
 
 struct aq_shard_session {
@@ -18,7 +17,7 @@ struct aq_shard_session {
     aq_shard_lane *lanes[AQ_SPREAD_SHARDS_MAX]; /* by their numbers */
     uint32_t count;
 
-    aq_shard_place places[AQ_MEMBER_SHARDS_MAX]; /* the list that was not empty last */
+    aq_member_shard places[AQ_MEMBER_SHARDS_MAX]; /* the list that was not empty last */
     uint32_t place_count;
     int64_t match_at_ns; /* when there was no memory for a lane; INT64_MAX: there was */
 
@@ -53,29 +52,14 @@ void aq_shard_session_destroy(aq_shard_session *session)
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-static aq_shard_place listed(const aq_member_view *view, uint32_t index)
-{
-    aq_shard_place place = {
-        .member = view->shards[index].member,
-        .store = view->shards[index].store,
-        .instance = view->shards[index].instance,
-        .slot = view->shards[index].slot,
-    };
-    int rc = aq_text_set(place.rpc_url, sizeof(place.rpc_url), view->shards[index].rpc_url);
-    AQ_ASSERT(rc == 0);
-    rc = aq_text_set(place.push_url, sizeof(place.push_url), view->shards[index].push_url);
-    AQ_ASSERT(rc == 0);
-    return place;
-}
-
 /* Of two at one address, or of one store, the one that joined later lives; the other has not been
  * missed yet. */
-static bool is_outlived(const aq_shard_session *session, const aq_shard_place *place)
+static bool is_outlived(const aq_member_view *view, const aq_member_shard *place)
 {
-    for (uint32_t i = 0; i < session->place_count; i++) {
-        const aq_shard_place *other = &session->places[i];
+    for (uint32_t i = 0; i < view->shard_count; i++) {
+        const aq_member_shard *other = &view->shards[i];
         if (other->member > place->member &&
-            (other->store == place->store || aq_shard_place_is_same(other, place))) {
+            (other->store == place->store || aq_shard_is_same_place(other, place))) {
             return true;
         }
     }
@@ -87,21 +71,12 @@ static void read_list(aq_shard_session *session, const aq_member_view *view)
     if (view->shard_count == 0) {
         return;
     }
-    session->place_count = view->shard_count;
+    session->place_count = 0;
     for (uint32_t i = 0; i < view->shard_count; i++) {
-        session->places[i] = listed(view, i);
-    }
-    uint32_t kept = 0;
-    bool is_kept[AQ_MEMBER_SHARDS_MAX];
-    for (uint32_t i = 0; i < session->place_count; i++) {
-        is_kept[i] = !is_outlived(session, &session->places[i]);
-    }
-    for (uint32_t i = 0; i < session->place_count; i++) {
-        if (is_kept[i]) {
-            session->places[kept++] = session->places[i];
+        if (!is_outlived(view, &view->shards[i])) {
+            session->places[session->place_count++] = view->shards[i];
         }
     }
-    session->place_count = kept;
 }
 
 static bool has_lane(const aq_shard_session *session, uint64_t store)
@@ -114,7 +89,7 @@ static bool has_lane(const aq_shard_session *session, uint64_t store)
     return false;
 }
 
-static aq_shard_lane *lane_of(const aq_shard_session *session, const aq_shard_place *place)
+static aq_shard_lane *lane_of(const aq_shard_session *session, const aq_member_shard *place)
 {
     for (uint32_t i = 0; i < session->count; i++) {
         if (aq_shard_lane_is_at(session->lanes[i], place)) {
@@ -137,12 +112,12 @@ static bool is_listed(const aq_shard_session *session, const aq_shard_lane *lane
 /* The lane that passes to a store which is not known and took its place, if any. The slot alone
  * says nothing: a learner that was restarted may give it to another store before the first is back.
  */
-static aq_shard_lane *heir_of(const aq_shard_session *session, const aq_shard_place *place)
+static aq_shard_lane *heir_of(const aq_shard_session *session, const aq_member_shard *place)
 {
     for (uint32_t i = 0; i < session->count; i++) {
         aq_shard_lane *lane = session->lanes[i];
         if (!is_listed(session, lane) && aq_shard_lane_may_pass(lane) &&
-            aq_shard_place_is_same(aq_shard_lane_place(lane), place)) {
+            aq_shard_is_same_place(aq_shard_lane_place(lane), place)) {
             return lane;
         }
     }
@@ -151,14 +126,14 @@ static aq_shard_lane *heir_of(const aq_shard_session *session, const aq_shard_pl
 
 static void pass(aq_shard_lane *lane, uint64_t store)
 {
-    const aq_shard_place *before = aq_shard_lane_place(lane);
+    const aq_member_shard *before = aq_shard_lane_place(lane);
     aq_log(AQ_LOG_INFO, "shard_inherited", "the store before was in memory only, and is gone",
            "shard=%" PRIu64 " slot=%" PRIu32 " store=%016" PRIx64 " before=%016" PRIx64,
            before->member, before->slot, store, before->store);
     aq_shard_lane_pass(lane, store);
 }
 
-static int add_lane(aq_shard_session *session, const aq_shard_place *place)
+static int add_lane(aq_shard_session *session, const aq_member_shard *place)
 {
     aq_shard_lane *lane;
     int rc = session->count < AQ_SPREAD_SHARDS_MAX
@@ -185,7 +160,7 @@ static void match(aq_shard_session *session)
         }
     }
     for (uint32_t i = 0; i < session->place_count; i++) {
-        const aq_shard_place *place = &session->places[i];
+        const aq_member_shard *place = &session->places[i];
         aq_shard_lane *lane = lane_of(session, place);
         if (lane == NULL) {
             lane = heir_of(session, place);
@@ -239,7 +214,7 @@ void aq_shard_session_start(aq_shard_session *session, const aq_member_view *vie
 static void log_given_up(const aq_shard_session *session, uint32_t number)
 {
     const aq_shard_spread *spread = aq_actor_core_spread(session->config.core);
-    const aq_shard_place *place = aq_shard_lane_place(session->lanes[number]);
+    const aq_member_shard *place = aq_shard_lane_place(session->lanes[number]);
     const aq_outbox_counters counters = aq_shard_spread_count_of(spread, number);
     if (!aq_shard_spread_is_empty_of(spread, number)) {
         aq_log(AQ_LOG_INFO, "given_up", "the shard has not said that it has them",

@@ -27,6 +27,16 @@ enum aq_member_state { AQ_MEMBER_JOINING, AQ_MEMBER_JOINED, AQ_MEMBER_ENDED, AQ_
 
 enum { AQ_MEMBER_SHARDS_MAX = 64 };
 
+/* Where the learner says that a store is. */
+typedef struct aq_member_shard {
+    uint64_t member;
+    uint64_t store;    /* as in aq_member_identity */
+    uint64_t instance; /* whom calls to it are signed for; 0: not known */
+    uint32_t slot;     /* below AQ_MEMBER_SHARDS_MAX, no two the same; stays with the store */
+    char rpc_url[AQ_URL_MAX];
+    char push_url[AQ_URL_MAX];
+} aq_member_shard;
+
 /* What the member knows of the run. */
 typedef struct aq_member_view {
     enum aq_member_state state;
@@ -40,14 +50,7 @@ typedef struct aq_member_view {
     bool is_asked_to_leave;       /* finish, leave and exit; never taken back */
     char policy_url[AQ_URL_MAX];
     uint32_t shard_count;
-    struct {
-        uint64_t member;
-        uint64_t store;    /* as in aq_member_identity */
-        uint64_t instance; /* whom calls to it are signed for; 0: not known */
-        uint32_t slot;     /* below AQ_MEMBER_SHARDS_MAX, no two the same; stays with the store */
-        char rpc_url[AQ_URL_MAX];
-        char push_url[AQ_URL_MAX];
-    } shards[AQ_MEMBER_SHARDS_MAX];
+    aq_member_shard shards[AQ_MEMBER_SHARDS_MAX];
 } aq_member_view;
 
 typedef struct aq_member_owner {
