@@ -148,7 +148,7 @@ static void sample(aq_energy_meter *meter, int64_t now_ns)
 {
     aq_energy_spent spent;
     aq_machine_time machine;
-    double elapsed_s = (double)(now_ns - meter->sampled_ns) / (double)AQ_NS_PER_S;
+    double elapsed_s = aq_ns_to_s(now_ns - meter->sampled_ns);
     if (!aq_energy_counters_advance(&meter->counters, elapsed_s, &spent)) {
         give_up(meter, "an energy counter failed, or was not looked at for too long");
         return;
@@ -167,7 +167,7 @@ void aq_energy_meter_read(aq_energy_meter *meter, int64_t now_ns, aq_energy_read
 {
     double cpu_s = aq_processor_time_own_s(meter->places.proc_dir);
     meter->totals.cpu_s = fmax(meter->totals.cpu_s, cpu_s);
-    meter->totals.wall_s = (double)(now_ns - meter->begun_ns) / (double)AQ_NS_PER_S;
+    meter->totals.wall_s = aq_ns_to_s(now_ns - meter->begun_ns);
     if (meter->counters.count > 0 && now_ns - meter->sampled_ns >= SAMPLE_NS_MIN) {
         sample(meter, now_ns);
     }

@@ -153,8 +153,7 @@ static void event_status(void *user, Actorq__V1__StatusReply *reply,
 {
     aq_learner_events *events = user;
     const aq_rpc_counters counters = aq_rpc_dispatcher_counters(events->parts->ports.dispatcher);
-    reply->uptime_s =
-        (double)(aq_clock_monotonic_ns() - events->parts->started_ns) / (double)AQ_NS_PER_S;
+    reply->uptime_s = aq_ns_to_s(aq_clock_monotonic_ns() - events->parts->started_ns);
     reply->run_dir = aq_wire_text(events->parts->folder.path);
     reply->http = aq_wire_text(aq_learner_pages_url(events->parts->pages));
     status->env_steps_limit = events->parts->live.now.config.limits.env_steps;

@@ -135,8 +135,7 @@ static void cover(aq_energy_machine *machine, int64_t now_ns, const aq_energy_re
     double told_s = grown(reading->wall_s, last->wall_s);
     double new_s = told_s;
     if (machine->is_covered) {
-        new_s =
-            fmin(told_s, grown((double)(now_ns - machine->covered_ns) / (double)AQ_NS_PER_S, 0));
+        new_s = fmin(told_s, grown(aq_ns_to_s(now_ns - machine->covered_ns), 0));
     }
     if (!(new_s > 0)) {
         return;

@@ -72,7 +72,7 @@ static int append(aq_tensorboard *board, const Actorq__V1__TensorboardEvent *eve
 static Actorq__V1__TensorboardEvent event_at(uint64_t step, int64_t wall_ns)
 {
     Actorq__V1__TensorboardEvent event = ACTORQ__V1__TENSORBOARD_EVENT__INIT;
-    event.wall_time = (double)wall_ns / (double)AQ_NS_PER_S;
+    event.wall_time = aq_ns_to_s(wall_ns);
     event.step = (int64_t)step;
     return event;
 }

@@ -483,8 +483,7 @@ enum aq_run_state aq_coordinator_state(const aq_coordinator *coordinator)
 
 double aq_coordinator_wall_s(const aq_coordinator *coordinator, int64_t now_ns)
 {
-    return coordinator->wall_before_s +
-           (double)(now_ns - coordinator->started_ns) / (double)AQ_NS_PER_S;
+    return coordinator->wall_before_s + aq_ns_to_s(now_ns - coordinator->started_ns);
 }
 
 uint64_t aq_coordinator_joined_total(const aq_coordinator *coordinator)

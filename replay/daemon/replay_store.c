@@ -129,7 +129,7 @@ static void tell_restored(const aq_replay_store *store, int64_t began_ns)
 {
     const aq_replay_core *core = aq_replay_service_core(store->service);
     const aq_replay_restored *restored = aq_replay_core_restored(core);
-    double seconds = (double)(aq_clock_monotonic_ns() - began_ns) / (double)AQ_NS_PER_S;
+    double seconds = aq_ns_to_s(aq_clock_monotonic_ns() - began_ns);
     aq_log(AQ_LOG_INFO, "store_restored",
            restored->transitions > 0 ? "" : "the folder held no steps",
            "folder=%s store=%016" PRIx64 " steps=%" PRIu64 " items=%" PRIu64 " segments=%" PRIu64

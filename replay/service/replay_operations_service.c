@@ -69,7 +69,7 @@ static void operations_status(Actorq__V1__Operations_Service *service,
     reply.run_id = aq_replay_core_run_id(host->core);
     reply.task = aq_wire_text(settings->task);
     reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
-    reply.uptime_s = (double)(host->now_ns - host->started_ns) / (double)AQ_NS_PER_S;
+    reply.uptime_s = aq_ns_to_s(host->now_ns - host->started_ns);
     reply.resident_bytes = stats->message.resident_bytes;
     reply.replay = &stats->message;
     reply.run_dir = aq_wire_text(host->folder);
