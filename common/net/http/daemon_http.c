@@ -149,7 +149,7 @@ static void say_where(const aq_daemon_http *http)
 int aq_daemon_http_open(uv_loop_t *loop, const char *listen, const aq_daemon_pages *pages,
                         aq_daemon_http **ret_http, aq_error *error)
 {
-    AQ_ASSERT(pages->route_count <= AQ_DAEMON_ROUTES_MAX);
+    AQ_ASSERT(pages->route_count <= AQ_HTTP_ROUTES_MAX - OWN_ROUTES);
     if (listen == NULL) {
         *ret_http = NULL;
         return 0;
@@ -161,7 +161,7 @@ int aq_daemon_http_open(uv_loop_t *loop, const char *listen, const aq_daemon_pag
     http->pages = *pages;
     http->started_ns = aq_clock_monotonic_ns();
     http->started_wall_ns = aq_clock_wall_ns();
-    aq_http_route routes[OWN_ROUTES + AQ_DAEMON_ROUTES_MAX] = {
+    aq_http_route routes[AQ_HTTP_ROUTES_MAX] = {
         {.path = "/metrics", .get = get_metrics, .user = http},
         {.path = "/healthz", .get = get_health, .user = http, .is_vital = true},
         {.path = "/readyz", .get = get_readiness, .user = http, .is_vital = true},

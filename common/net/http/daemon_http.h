@@ -27,10 +27,8 @@ typedef struct aq_daemon_pages {
     const aq_rpc_dispatcher *dispatcher; /* whose calls are counted; NULL: it takes none */
     const aq_security *security;         /* whose certificate runs out; NULL: none */
     const aq_http_route *routes;         /* of its own; copied */
-    size_t route_count;                  /* AQ_DAEMON_ROUTES_MAX at most */
+    size_t route_count;
 } aq_daemon_pages;
-
-enum { AQ_DAEMON_ROUTES_MAX = 16 };
 
 typedef struct aq_daemon_http aq_daemon_http;
 
