@@ -33,6 +33,7 @@
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
 #include "common/sys/loop.h"
+#include "common/sys/machine.h"
 #include "common/sys/notify.h"
 
 /* A burst ends after either; sockets wait that long. */
@@ -237,9 +238,7 @@ static void name_self(aq_member_identity *identity, bool evaluate)
     identity->role = evaluate ? AQ_ROLE_EVALUATOR : AQ_ROLE_ACTOR;
     identity->pid = (uint32_t)getpid();
     identity->incarnation = aq_incarnation_draw();
-    if (gethostname(identity->host, sizeof(identity->host) - 1) != 0) {
-        identity->host[0] = '\0';
-    }
+    aq_machine_host(identity->host, sizeof(identity->host));
 }
 
 static int create_session(actor_shell *shell, aq_error *error)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/fnv1a.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/energy/energy_powercap.h"
@@ -34,7 +35,7 @@ static uint64_t identify_machine(const char *proc_dir)
 {
     char path[512];
     char text[64] = "";
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = AQ_FNV1A_START;
     ssize_t length = -1;
     if (aq_text_format(path, sizeof(path), "%s/sys/kernel/random/boot_id", proc_dir) == 0) {
         int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -44,12 +45,13 @@ static uint64_t identify_machine(const char *proc_dir)
         }
     }
     if (length <= 0) {
-        length = gethostname(text, sizeof(text) - 1) == 0 ? (ssize_t)strlen(text) : 0;
+        aq_machine_host(text, sizeof(text));
+        length = (ssize_t)strlen(text);
     }
     for (ssize_t i = 0; i < length; i++) {
-        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(1099511628211);
+        hash = (hash ^ (uint8_t)text[i]) * AQ_FNV1A_PRIME;
     }
-    return hash ? hash : 1;
+    return aq_fnv1a_end(hash);
 }
 
 /* RAPL first: its files tell more domains apart, and may be opened to one group of users. */

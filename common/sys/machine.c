@@ -62,6 +62,15 @@ const char *aq_machine_model(void)
     return model;
 }
 
+void aq_machine_host(char *out, size_t size)
+{
+    AQ_ASSERT(size > 0);
+    if (gethostname(out, size) != 0) {
+        out[0] = '\0';
+    }
+    out[size - 1] = '\0'; /* where what is cut is no failure */
+}
+
 unsigned aq_machine_cpu_count(void)
 {
     return uv_available_parallelism();

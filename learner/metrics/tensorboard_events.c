@@ -17,6 +17,7 @@
 #include "common/base/little_endian.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/sys/machine.h"
 #include "common/wire/wire_frame.h"
 #include "learner/metrics/log_file.h"
 #include "proto/tensorboard.pb-c.h"
@@ -83,8 +84,9 @@ static Actorq__V1__TensorboardEvent event_at(uint64_t step, int64_t wall_ns)
  * the time is first. */
 static int make_file(aq_tensorboard *board, const char *folder, int64_t wall_ns, aq_error *error)
 {
-    char host[HOST_BYTES] = "host";
-    if (gethostname(host, sizeof(host) - 1) || strchr(host, '/')) {
+    char host[HOST_BYTES];
+    aq_machine_host(host, sizeof(host));
+    if (host[0] == '\0' || strchr(host, '/')) {
         (void)snprintf(host, sizeof(host), "host");
     }
     for (int i = 0; i < NAME_TRIES; i++) {

@@ -29,6 +29,7 @@
 #include "common/net/sockets/pull.h"
 #include "common/sys/log.h"
 #include "common/sys/loop.h"
+#include "common/sys/machine.h"
 #include "common/sys/notify.h"
 #include "common/wire/wire_sample.h"
 #include "replay/daemon/replay_addresses.h"
@@ -359,9 +360,7 @@ static int create_member(replay_daemon *daemon, aq_error *error)
     daemon->identity.store = daemon->store.identity;
     daemon->identity.slot = daemon->store.slot;
     daemon->identity.pid = (uint32_t)getpid();
-    if (gethostname(daemon->identity.host, sizeof(daemon->identity.host) - 1) != 0) {
-        daemon->identity.host[0] = '\0';
-    }
+    aq_machine_host(daemon->identity.host, sizeof(daemon->identity.host));
     int rc =
         aq_replay_name_addresses(daemon->options->advertise_url, aq_rpc_server_url(daemon->server),
                                  aq_pull_url(daemon->pull), &daemon->identity, error);

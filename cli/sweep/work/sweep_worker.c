@@ -24,6 +24,7 @@
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
 #include "common/base/rng.h"
+#include "common/sys/machine.h"
 #include "common/sys/process.h"
 
 enum { PATH_BYTES = 4096, BEAT_MS = 1000, LOOK_MS = 100, LOOK_MS_MAX = 2000, STARTS_MAX = 5 };
@@ -212,10 +213,8 @@ static int work(worker *its, aq_error *error)
 /* Nobody else's, on any host, at any time. */
 static void name_worker(worker *its)
 {
-    char host[40] = "";
-    if (gethostname(host, sizeof(host) - 1) != 0) {
-        host[0] = '\0';
-    }
+    char host[40];
+    aq_machine_host(host, sizeof(host));
     for (char *letter = host; *letter != '\0'; letter++) {
         if (*letter == '/' || *letter < '!' || *letter > '~') {
             *letter = '-';

@@ -14,6 +14,16 @@ TEST(the_model_is_a_trimmed_name)
     assert_ptr_equal(model, aq_machine_model());
 }
 
+TEST(a_host_has_a_name_or_none)
+{
+    char name[256], first[1] = "x";
+    memset(name, 'x', sizeof(name));
+    aq_machine_host(name, sizeof(name));
+    assert_true(strlen(name) < sizeof(name));
+    aq_machine_host(first, sizeof(first));
+    assert_string_equal(first, "");
+}
+
 TEST(there_is_a_processor)
 {
     assert_true(aq_machine_cpu_count() >= 1);
