@@ -83,15 +83,11 @@ int aq_outbox_check(const aq_outbox_config *config, aq_error *error)
     return 0;
 }
 
-int aq_outbox_create(const aq_outbox_config *config, aq_outbox **ret_outbox, aq_error *error)
+int aq_outbox_create(const aq_outbox_config *config, aq_outbox **ret_outbox)
 {
-    int rc = aq_outbox_check(config, error);
-    if (rc != 0) {
-        return rc;
-    }
     aq_outbox *outbox = aq_alloc(1, sizeof(*outbox));
     if (outbox == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for an outbox");
+        return AQ_E_NOMEM;
     }
     outbox->config = *config;
     outbox->next_seq = 1;
@@ -101,8 +97,7 @@ int aq_outbox_create(const aq_outbox_config *config, aq_outbox **ret_outbox, aq_
     outbox->framed_chunks = aq_alloc(AQ_EXPERIENCE_CHUNKS_MAX, sizeof(*outbox->framed_chunks));
     if (outbox->chunks == NULL || outbox->framed_chunks == NULL) {
         aq_outbox_destroy(outbox);
-        return aq_fail(error, AQ_E_NOMEM, "no memory for an outbox of %u chunks",
-                       RING_CHUNKS + config->burst_chunks);
+        return AQ_E_NOMEM;
     }
     *ret_outbox = outbox;
     return 0;

@@ -53,9 +53,8 @@ typedef struct aq_outbox_config {
 /* AQ_E_TOO_BIG, in words, when the longest chunk does not fit in a message. */
 int aq_outbox_check(const aq_outbox_config *config, aq_error *error) AQ_MUST_USE;
 
-/* Fails as the check does; AQ_E_NOMEM. */
-int aq_outbox_create(const aq_outbox_config *config, aq_outbox **ret_outbox,
-                     aq_error *error) AQ_MUST_USE;
+/* Of what was checked. AQ_E_NOMEM. */
+int aq_outbox_create(const aq_outbox_config *config, aq_outbox **ret_outbox) AQ_MUST_USE;
 void aq_outbox_destroy(aq_outbox *outbox); /* NULL is fine */
 
 /* Whether burst_chunks more may be put, of which all that are there take up to `bytes_max`, at most

@@ -77,7 +77,7 @@ int aq_shard_spread_open(aq_shard_spread *spread, uint64_t store, uint32_t *ret_
     aq_outbox_config config = spread->config;
     config.store = store;
     spread_shard added = {.takes = false};
-    int rc = aq_outbox_create(&config, &added.outbox, NULL);
+    int rc = aq_outbox_create(&config, &added.outbox);
     if (rc != 0) {
         return rc;
     }

@@ -220,7 +220,12 @@ static int open_outbox(aq_replay_feeder *feeder, aq_error *error)
         .resend_ns = RESEND_NS,
         .is_sealed = aq_security_token(feeder->place.limits.security) != NULL,
     };
-    return aq_outbox_create(&config, &feeder->outbox, error);
+    int rc = aq_outbox_check(&config, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_outbox_create(&config, &feeder->outbox);
+    return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
 }
 
 static int start(aq_replay_feeder *feeder, aq_error *error)

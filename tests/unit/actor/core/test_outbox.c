@@ -25,7 +25,7 @@ static fixture *open_outbox(void)
     all.layout = outbox_shard_layout(4);
     outbox_shard_init(&all.shard, &all.layout);
     const aq_outbox_config config = outbox_shard_config(&all.layout, MESSAGE_BYTES);
-    assert_int_equal(aq_outbox_create(&config, &all.outbox, NULL), 0);
+    assert_int_equal(aq_outbox_create(&config, &all.outbox), 0);
     return &all;
 }
 
@@ -141,7 +141,7 @@ TEST_OF_OUTBOX(a_message_holds_no_more_chunks_than_any_may)
     aq_outbox_config config = outbox_shard_config(&all->layout, 64 << 20);
     config.burst_chunks = chunks;
     aq_outbox_destroy(all->outbox);
-    assert_int_equal(aq_outbox_create(&config, &all->outbox, NULL), 0);
+    assert_int_equal(aq_outbox_create(&config, &all->outbox), 0);
     for (uint32_t i = 0; i < chunks; i++) {
         put(all, 0);
     }
@@ -357,13 +357,10 @@ TEST_OF_OUTBOX(a_chunk_too_long_for_a_message_is_refused_in_words)
 {
     aq_layout layout = outbox_shard_layout(1000);
     aq_outbox_config config = outbox_shard_config(&layout, MESSAGE_BYTES);
-    aq_outbox *outbox = NULL;
-    assert_int_equal(aq_outbox_create(&config, &outbox, &refusal), AQ_E_TOO_BIG);
-    assert_null(outbox);
+    assert_int_equal(aq_outbox_check(&config, &refusal), AQ_E_TOO_BIG);
     assert_says(refusal.text, "net.message_bytes");
     config.message_bytes = 1 << 20;
-    assert_int_equal(aq_outbox_create(&config, &outbox, NULL), 0);
-    aq_outbox_destroy(outbox);
+    assert_succeeds(aq_outbox_check(&config, &refusal));
 }
 
 TEST_OF_OUTBOX(without_memory_for_a_frame_it_goes_later)
@@ -402,7 +399,7 @@ TEST_OF_OUTBOX(create_survives_every_failed_allocation)
 {
     const aq_outbox_config config = outbox_shard_config(&all->layout, MESSAGE_BYTES);
     aq_outbox *outbox = NULL;
-    assert_made_despite_failures(outbox, aq_outbox_create(&config, &outbox, NULL));
+    assert_made_despite_failures(outbox, aq_outbox_create(&config, &outbox));
     aq_outbox_destroy(outbox);
 }
 

@@ -25,7 +25,7 @@ static int set_up(void **state)
     aq_outbox_config config = outbox_shard_config(&all.layout, 4096);
     config.store = STORE;
     outbox_shard_init(&all.shard, &all.layout);
-    return aq_outbox_create(&config, &all.outbox, NULL);
+    return aq_outbox_create(&config, &all.outbox);
 }
 
 static int tear_down(void **state)

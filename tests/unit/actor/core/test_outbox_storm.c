@@ -183,7 +183,7 @@ static void ride_out(uint64_t seed)
     all.layout = outbox_shard_layout(4);
     outbox_shard_init(&all.shard, &all.layout);
     const aq_outbox_config config = outbox_shard_config(&all.layout, FRAME_BYTES);
-    assert_int_equal(aq_outbox_create(&config, &all.outbox, NULL), 0);
+    assert_int_equal(aq_outbox_create(&config, &all.outbox), 0);
     const uint64_t odds[] = {0, 3, 10, 50};
     all.drop_odds = odds[aq_rng_below(&all.rng, 4)];
     all.double_odds = odds[aq_rng_below(&all.rng, 4)];
