@@ -47,7 +47,6 @@ static void event_joined(void *user, const aq_member_record *record, bool again)
            record->member, aq_role_name(record->role), record->slot, AQ_LOG_QUOTED(record->host),
            record->pid, record->address);
     watch_rivals(events, record);
-    aq_training_follow_shards(events->parts->training);
 }
 
 static void event_version_seen(void *user, uint64_t version)

@@ -125,14 +125,9 @@ void aq_shard_feed_destroy(aq_shard_feed *feed)
     }
 }
 
-void aq_shard_feed_follow(aq_shard_feed *feed)
-{
-    aq_shard_links_follow(feed->links, feed->config.places);
-}
-
 void aq_shard_feed_tick(aq_shard_feed *feed, int64_t now_ns)
 {
-    aq_shard_feed_follow(feed);
+    aq_shard_links_follow(feed->links, feed->config.places);
     aq_prefetch_tick(feed->prefetch, now_ns);
 }
 

@@ -31,7 +31,6 @@ int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
 void aq_shard_feed_close(aq_shard_feed *feed);
 void aq_shard_feed_destroy(aq_shard_feed *feed);
 
-void aq_shard_feed_follow(aq_shard_feed *feed);               /* a shard joined or left */
 void aq_shard_feed_tick(aq_shard_feed *feed, int64_t now_ns); /* every few ms */
 void aq_shard_feed_give_back(aq_shard_feed *feed, aq_batch *group);
 void aq_shard_feed_tell_versions(aq_shard_feed *feed, uint64_t newest, uint64_t coming);

@@ -145,21 +145,16 @@ static void stage_checkpoint(void *user, const aq_named_arrays *arrays, uint64_t
 
 /* ---- on the loop's thread ------------------------------------------------------------------- */
 
-static void follow_places(aq_training *training)
-{
-    if (aq_shard_places_take(training->parts->coordinator, &training->places)) {
-        aq_ranks_tell_places(&training->parts->ranks, &training->places);
-    }
-}
-
-/* Asks for what may be asked for now. */
+/* Follows the shards, and asks them for what may be asked for now. */
 static void feed(aq_training *training, int64_t now_ns)
 {
     const aq_trainer_versions versions = {.newest = training->newest_version,
                                           .settled = training->settled,
                                           .changed = training->newest_changed};
     const uint64_t coming = aq_trainer_offered(training->trainer) - versions.settled;
-    follow_places(training);
+    if (aq_shard_places_take(training->parts->coordinator, &training->places)) {
+        aq_ranks_tell_places(&training->parts->ranks, &training->places);
+    }
     aq_trainer_tell_versions(training->trainer, &versions);
     aq_shard_feed_tell_versions(training->feed, versions.newest, coming);
     aq_shard_feed_tick(training->feed, now_ns);
@@ -268,12 +263,6 @@ void aq_training_tick(aq_training *training, int64_t now_ns)
         configure_trainer(training);
     }
     end_if_diverged(training);
-}
-
-void aq_training_follow_shards(aq_training *training)
-{
-    follow_places(training);
-    aq_shard_feed_follow(training->feed);
 }
 
 void aq_training_tell_mass(aq_training *training, uint64_t shard_incarnation, double mass)

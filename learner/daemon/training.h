@@ -27,9 +27,6 @@ int aq_training_start(aq_training *training, aq_error *error) AQ_MUST_USE;
 /* Shards are followed, batches asked for, step sizes and limits looked at: every few ms. */
 void aq_training_tick(aq_training *training, int64_t now_ns);
 
-/* A shard joined or left. */
-void aq_training_follow_shards(aq_training *training);
-
 /* What the table of a shard holds, as the shard told it. */
 void aq_training_tell_mass(aq_training *training, uint64_t shard_incarnation, double mass);
 
