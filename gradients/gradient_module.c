@@ -85,7 +85,7 @@ static int take(aq_gradient_maker *outer, aq_chunk *chunk)
         return rc;
     }
     self->taken++;
-    aq_message_store_hold(self->store, message); /* the table may not want it */
+    aq_message_store_hold(message); /* the table may not want it */
     aq_replay_table_insert(self->table, message, 0);
     aq_message_store_release(self->store, message);
     return 0;

@@ -69,9 +69,7 @@ void aq_replay_core_destroy(aq_replay_core *core)
     }
     aq_replay_saver_fini(&core->saver);
     aq_replay_tables_fini(&core->tables);
-    if (core->messages != NULL) {
-        aq_message_store_destroy(core->messages);
-    }
+    aq_message_store_destroy(core->messages);
     aq_replay_journal_fini(&core->journal);
     aq_replay_roster_destroy(core->roster);
     aq_free(core);
@@ -128,7 +126,7 @@ int aq_replay_core_keep(aq_replay_core *core, int64_t now_ns, aq_arrival *arriva
         newest = version > newest ? version : newest;
     }
     /* A table may let chunks go while it takes others of the same message. */
-    aq_message_store_hold(core->messages, message);
+    aq_message_store_hold(message);
     aq_replay_tables_insert(&core->tables, now_ns, message, fresh);
     aq_message_store_release(core->messages, message);
     aq_shard_accounting_inserted(&core->accounting, newest);

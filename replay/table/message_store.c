@@ -197,9 +197,8 @@ void aq_message_store_destroy(aq_message_store *store)
     aq_free(store);
 }
 
-void aq_message_store_hold(aq_message_store *store, aq_stored_message *message)
+void aq_message_store_hold(aq_stored_message *message)
 {
-    (void)store;
     AQ_ASSERT(message->holds < UINT32_MAX);
     message->holds++;
 }

@@ -43,7 +43,7 @@ void aq_message_store_destroy(aq_message_store *store);
 int aq_message_store_add(aq_message_store *store, aq_arrival *arrival, uint64_t number,
                          uint64_t segment, aq_stored_message **ret_message) AQ_MUST_USE;
 
-void aq_message_store_hold(aq_message_store *store, aq_stored_message *message);
+void aq_message_store_hold(aq_stored_message *message);
 void aq_message_store_release(aq_message_store *store, aq_stored_message *message);
 
 /* Moves the oldest messages with numbers up to `durable` out of memory while more than the budget

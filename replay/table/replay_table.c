@@ -216,7 +216,7 @@ void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, 
         table->outdated += aq_chunk_view_fresh(view);
         return;
     }
-    aq_message_store_hold(table->store, message);
+    aq_message_store_hold(message);
     uint64_t ordinal = aq_chunk_ring_append(&table->ring, message, view, items);
     begin_items(table, aq_chunk_ring_slot(&table->ring, ordinal)->first_item, items);
     table->chunks++;

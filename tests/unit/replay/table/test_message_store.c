@@ -33,14 +33,14 @@ static aq_stored_message *add(aq_message_store *store, uint64_t number, uint64_t
     aq_stored_message *message = NULL;
     assert_int_equal(
         aq_message_store_add(store, arrival_of(10 * number), number, segment, &message), 0);
-    aq_message_store_hold(store, message);
+    aq_message_store_hold(message);
     return message;
 }
 
 TEST_OF_STORE(a_message_leaves_with_its_last_hold)
 {
     aq_stored_message *message = add(store, 1, 0);
-    aq_message_store_hold(store, message);
+    aq_message_store_hold(message);
     aq_message_store_release(store, message);
     assert_int_equal(aq_message_store_counts_of(store).messages, 1);
     aq_message_store_release(store, message);
@@ -54,7 +54,7 @@ TEST_OF_STORE(a_message_that_leaves_lets_go_of_its_arrival_and_segment)
     aq_arrival *arrival = aq_arrival_ref(arrival_of(1));
     assert_int_equal(aq_message_store_add(store, arrival, 1, 3, &message), 0);
     assert_int_equal(arrival->references, 2);
-    aq_message_store_hold(store, message);
+    aq_message_store_hold(message);
     aq_message_store_release(store, message);
     assert_int_equal(arrival->references, 1);
     aq_arrival_unref(arrival);
@@ -340,7 +340,7 @@ TEST(without_memory_nothing_changes)
         assert_int_equal(aq_message_store_counts_of(store).messages, 0);
         rc = aq_message_store_add(store, arrival, 1, 17, &message);
     }
-    aq_message_store_hold(store, message);
+    aq_message_store_hold(message);
     aq_message_store_release(store, message);
     aq_message_store_destroy(store);
     aq_message_store_destroy(NULL);
