@@ -86,17 +86,18 @@ static void draw_best(const aq_sweep_summary *summary, aq_long_text *out)
 
 /* ---- curves --------------------------------------------------------------------------------- */
 
-static int band_of(const aq_sweep_study *study, const char *dir, uint32_t stage,
-                   aq_plot_point *points, size_t *ret_count)
+static int band_of(const aq_sweep_summary *summary, uint32_t stage, aq_plot_point *points,
+                   size_t *ret_count)
 {
-    const aq_sweep_stage *its = &study->stages[stage];
+    const aq_sweep_stage *its = &summary->study->stages[stage];
     aq_band_curve curves[AQ_SWEEP_SEEDS_MAX];
     size_t count = 0;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < its->run_count; i++) {
         char folder[PATH_BYTES];
         aq_compare_curve curve;
-        aq_sweep_training_folder(study, dir, its->first_run + i, folder, sizeof(folder));
+        aq_sweep_training_folder(summary->study, summary->dir, its->first_run + i, folder,
+                                 sizeof(folder));
         if (aq_compare_curve_read(folder, &curve, NULL) != 0) {
             continue;
         }
@@ -114,17 +115,17 @@ static int band_of(const aq_sweep_study *study, const char *dir, uint32_t stage,
     return rc;
 }
 
-static void draw_curves(const aq_sweep_summary *summary, const char *dir, aq_long_text *out)
+static void draw_curves(const aq_sweep_summary *summary, aq_long_text *out)
 {
     aq_plot_point *points = aq_alloc(2 * CELLS, sizeof(*points));
     aq_plot_series series[2] = {{.name = "winner", .points = points, .colour = 0}, {0}};
     int rc = points != NULL ? 0 : AQ_E_NOMEM;
     if (rc == 0) {
         series[1] = (aq_plot_series){.name = "as given", .points = points + CELLS, .colour = 1};
-        rc = band_of(summary->study, dir, summary->reported.stage, points, &series[0].count);
+        rc = band_of(summary, summary->reported.stage, points, &series[0].count);
     }
     if (rc == 0 && summary->given.stage != AQ_SWEEP_NONE) {
-        rc = band_of(summary->study, dir, summary->given.stage, points + CELLS, &series[1].count);
+        rc = band_of(summary, summary->given.stage, points + CELLS, &series[1].count);
     }
     const aq_plot_lines chart = {
         .title = "What was found, from seeds that had no part in it",
@@ -292,15 +293,15 @@ bool aq_sweep_chart_has_data(const aq_sweep_summary *summary, enum aq_sweep_char
     }
 }
 
-void aq_sweep_chart_draw(const aq_sweep_summary *summary, const char *dir,
-                         enum aq_sweep_chart chart, aq_long_text *out)
+void aq_sweep_chart_draw(const aq_sweep_summary *summary, enum aq_sweep_chart chart,
+                         aq_long_text *out)
 {
     switch (chart) {
     case AQ_SWEEP_CHART_BEST:
         draw_best(summary, out);
         break;
     case AQ_SWEEP_CHART_CURVES:
-        draw_curves(summary, dir, out);
+        draw_curves(summary, out);
         break;
     case AQ_SWEEP_CHART_FRONT:
         draw_front(summary, out);

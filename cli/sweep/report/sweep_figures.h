@@ -21,8 +21,8 @@ const char *aq_sweep_chart_name(enum aq_sweep_chart chart); /* static storage */
 /* Whether there is anything to show in it. */
 bool aq_sweep_chart_has_data(const aq_sweep_summary *summary, enum aq_sweep_chart chart);
 
-/* Appends it; `dir` is where runs are. What goes wrong is the text's failure. */
-void aq_sweep_chart_draw(const aq_sweep_summary *summary, const char *dir,
-                         enum aq_sweep_chart chart, aq_long_text *out);
+/* Appends it. What goes wrong is the text's failure. */
+void aq_sweep_chart_draw(const aq_sweep_summary *summary, enum aq_sweep_chart chart,
+                         aq_long_text *out);
 
 #endif

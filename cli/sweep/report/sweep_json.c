@@ -91,7 +91,7 @@ static json_t *spent_json(const aq_sweep_study *study)
     return json;
 }
 
-json_t *aq_sweep_json(const aq_sweep_summary *summary, const char *dir)
+json_t *aq_sweep_json(const aq_sweep_summary *summary)
 {
     const aq_sweep_study *study = summary->study;
     json_t *trials = json_array(), *space = json_array();
@@ -103,7 +103,7 @@ json_t *aq_sweep_json(const aq_sweep_summary *summary, const char *dir)
     }
     return json_pack(
         "{s:o, s:s, s:s, s:o, s:s, s:b, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:o}",
-        "folder", aq_json_text(dir), "task", study->spec->task, "method",
+        "folder", aq_json_text(summary->dir), "task", study->spec->task, "method",
         aq_sweep_method_name(study->spec->method), "space", space, "score",
         aq_sweep_figure_name(study->spec->score), "ended", study->is_ended, "wanted",
         (int)study->spec->trials, "done", (int)summary->done, "running", (int)summary->running,

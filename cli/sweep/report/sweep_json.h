@@ -10,6 +10,6 @@
 #include "cli/sweep/report/sweep_summary.h"
 
 /* NULL: out of memory. */
-json_t *aq_sweep_json(const aq_sweep_summary *summary, const char *dir);
+json_t *aq_sweep_json(const aq_sweep_summary *summary);
 
 #endif

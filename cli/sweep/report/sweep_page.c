@@ -111,7 +111,7 @@ static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static void add_charts(const aq_sweep_summary *summary, const char *dir, aq_long_text *out)
+static void add_charts(const aq_sweep_summary *summary, aq_long_text *out)
 {
     aq_long_text_add(out, "<div class=\"figures\">\n");
     for (int i = 0; i < AQ_SWEEP_CHART_COUNT; i++) {
@@ -120,7 +120,7 @@ static void add_charts(const aq_sweep_summary *summary, const char *dir, aq_long
             continue;
         }
         aq_long_text_add(out, "<figure id=\"%s\">\n", aq_sweep_chart_name(chart));
-        aq_sweep_chart_draw(summary, dir, chart, out);
+        aq_sweep_chart_draw(summary, chart, out);
         aq_long_text_add(out, "</figure>\n");
     }
     aq_long_text_add(out, "</div>\n");
@@ -139,7 +139,7 @@ static void add_spec(const char *dir, aq_long_text *out)
     aq_long_text_fini(&text);
 }
 
-void aq_sweep_page(const aq_sweep_summary *summary, const char *dir, aq_long_text *out)
+void aq_sweep_page(const aq_sweep_summary *summary, aq_long_text *out)
 {
     const aq_sweep_study *study = summary->study;
     char title[AQ_TASK_NAME_MAX + 16];
@@ -155,9 +155,9 @@ void aq_sweep_page(const aq_sweep_summary *summary, const char *dir, aq_long_tex
                      aq_figure_duration(&spent, aq_sweep_study_spent(study, AQ_SWEEP_WALL)));
     aq_long_text_add(out, "<h2>What was found</h2>\n");
     add_findings(summary, out);
-    add_charts(summary, dir, out);
+    add_charts(summary, out);
     add_trials(summary, out);
-    add_spec(dir, out);
+    add_spec(summary->dir, out);
     aq_long_text_add(out, "<p class=\"soft\">Beside this page: sweep.json, trials.csv, runs.csv, "
                           "the figures as SVG, journal.jsonl, and a folder for each run.</p>\n");
     aq_html_end(out);

@@ -7,7 +7,6 @@
 #include "cli/sweep/report/sweep_summary.h"
 #include "cli/text/long_text.h"
 
-/* `dir` is where its runs and its SPEC.yaml are. */
-void aq_sweep_page(const aq_sweep_summary *summary, const char *dir, aq_long_text *out);
+void aq_sweep_page(const aq_sweep_summary *summary, aq_long_text *out);
 
 #endif

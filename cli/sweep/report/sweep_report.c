@@ -15,8 +15,18 @@
 
 enum { FILE_BYTES_MAX = 256 << 20 };
 
-static int write_chart(const aq_sweep_summary *summary, const char *dir, enum aq_sweep_chart chart,
-                       aq_error *error)
+typedef void (*text_writer)(const aq_sweep_summary *summary, aq_long_text *out);
+
+static int write_text(const aq_sweep_summary *summary, const char *name, text_writer writer,
+                      aq_error *error)
+{
+    aq_long_text text;
+    aq_long_text_init(&text, FILE_BYTES_MAX);
+    writer(summary, &text);
+    return aq_long_text_end(&text, summary->dir, name, error);
+}
+
+static int write_chart(const aq_sweep_summary *summary, enum aq_sweep_chart chart, aq_error *error)
 {
     char name[64];
     aq_long_text svg;
@@ -25,31 +35,17 @@ static int write_chart(const aq_sweep_summary *summary, const char *dir, enum aq
     }
     (void)snprintf(name, sizeof(name), "%s.svg", aq_sweep_chart_name(chart));
     aq_long_text_init(&svg, AQ_PLOT_BYTES_MAX);
-    aq_sweep_chart_draw(summary, dir, chart, &svg);
-    return aq_long_text_end(&svg, dir, name, error);
+    aq_sweep_chart_draw(summary, chart, &svg);
+    return aq_long_text_end(&svg, summary->dir, name, error);
 }
 
-int aq_sweep_report_write(const aq_sweep_summary *summary, const char *dir, aq_error *error)
+int aq_sweep_report_write(const aq_sweep_summary *summary, aq_error *error)
 {
-    aq_long_text text;
-    int rc = aq_json_file_write(aq_sweep_json(summary, dir), 10, dir, "sweep.json", error);
+    int rc = aq_json_file_write(aq_sweep_json(summary), 10, summary->dir, "sweep.json", error);
     for (int i = 0; rc == 0 && i < AQ_SWEEP_CHART_COUNT; i++) {
-        rc = write_chart(summary, dir, (enum aq_sweep_chart)i, error);
+        rc = write_chart(summary, (enum aq_sweep_chart)i, error);
     }
-    if (rc == 0) {
-        aq_long_text_init(&text, FILE_BYTES_MAX);
-        aq_sweep_csv_trials(summary, &text);
-        rc = aq_long_text_end(&text, dir, "trials.csv", error);
-    }
-    if (rc == 0) {
-        aq_long_text_init(&text, FILE_BYTES_MAX);
-        aq_sweep_csv_runs(summary, &text);
-        rc = aq_long_text_end(&text, dir, "runs.csv", error);
-    }
-    if (rc == 0) {
-        aq_long_text_init(&text, FILE_BYTES_MAX);
-        aq_sweep_page(summary, dir, &text);
-        rc = aq_long_text_end(&text, dir, "report.html", error);
-    }
-    return rc;
+    rc = rc != 0 ? rc : write_text(summary, "trials.csv", aq_sweep_csv_trials, error);
+    rc = rc != 0 ? rc : write_text(summary, "runs.csv", aq_sweep_csv_runs, error);
+    return rc != 0 ? rc : write_text(summary, "report.html", aq_sweep_page, error);
 }

@@ -7,8 +7,7 @@
 #include "cli/sweep/report/sweep_summary.h"
 #include "common/base/error.h"
 
-/* Into `dir`, over what an earlier one wrote. */
-int aq_sweep_report_write(const aq_sweep_summary *summary, const char *dir,
-                          aq_error *error) AQ_MUST_USE;
+/* Into the sweep's folder, over what an earlier one wrote. */
+int aq_sweep_report_write(const aq_sweep_summary *summary, aq_error *error) AQ_MUST_USE;
 
 #endif

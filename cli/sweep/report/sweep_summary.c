@@ -59,9 +59,11 @@ static void add_costs(aq_sweep_summary *summary)
     }
 }
 
-int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_summary)
+int aq_sweep_summary_make(const aq_sweep_study *study, const char *dir,
+                          aq_sweep_summary *ret_summary)
 {
     aq_sweep_summary summary = {.study = study,
+                                .dir = dir,
                                 .winner = aq_sweep_winner(study),
                                 .reported = finding_of(study, AQ_SWEEP_WINNER),
                                 .given = finding_of(study, AQ_SWEEP_GIVEN)};

@@ -25,6 +25,7 @@ typedef struct aq_sweep_finding {
 
 typedef struct aq_sweep_summary {
     const aq_sweep_study *study;
+    const char *dir;    /* where its runs and its SPEC.yaml are */
     aq_sweep_row *rows; /* by their numbers */
     size_t count;
     uint32_t *known; /* the last stages that are over, the best first: sweep_order.h */
@@ -34,8 +35,9 @@ typedef struct aq_sweep_summary {
     aq_sweep_finding reported, given;
 } aq_sweep_summary;
 
-/* AQ_E_NOMEM. */
-int aq_sweep_summary_make(const aq_sweep_study *study, aq_sweep_summary *ret_summary) AQ_MUST_USE;
+/* `dir` is lent too. AQ_E_NOMEM. */
+int aq_sweep_summary_make(const aq_sweep_study *study, const char *dir,
+                          aq_sweep_summary *ret_summary) AQ_MUST_USE;
 void aq_sweep_summary_fini(aq_sweep_summary *summary);
 
 /* Mean and interval of a figure over a stage's runs. */

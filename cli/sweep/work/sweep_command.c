@@ -141,20 +141,19 @@ static int say_stopped(const char *dir, aq_error *error)
         aq_shell_program(program, sizeof(program)), aq_shell_word(folder, sizeof(folder), dir));
 }
 
-static int show(const aq_sweep_summary *summary, const char *dir, aq_json_form json,
-                aq_error *error)
+static int show(const aq_sweep_summary *summary, aq_json_form json, aq_error *error)
 {
-    int rc = aq_sweep_report_write(summary, dir, error);
+    int rc = aq_sweep_report_write(summary, error);
     if (rc != 0) {
         return rc;
     }
     if (json) {
-        rc = aq_print_json(aq_sweep_json(summary, dir), json, error);
+        rc = aq_print_json(aq_sweep_json(summary), json, error);
     } else {
         rc = aq_sweep_table_print(summary, ROWS_SHOWN, stdout) != 0
                  ? aq_fail(error, AQ_E_NOMEM, "out of memory")
                  : 0;
-        (void)printf("  report     %s/report.html\n", dir);
+        (void)printf("  report     %s/report.html\n", summary->dir);
     }
     return rc != 0 || summary->winner != AQ_SWEEP_NONE
                ? rc
@@ -189,10 +188,10 @@ static int sweep(void *given, aq_error *error)
     if (rc == 0) {
         rc = aq_sweep_desk_open(dir, "", &desk, error);
     }
-    if (rc == 0 && aq_sweep_summary_make(aq_sweep_desk_study(desk), &summary) != 0) {
+    if (rc == 0 && aq_sweep_summary_make(aq_sweep_desk_study(desk), dir, &summary) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
     } else if (rc == 0) {
-        rc = show(&summary, dir, arguments->json, error);
+        rc = show(&summary, arguments->json, error);
         aq_sweep_summary_fini(&summary);
     }
     aq_sweep_desk_close(desk);

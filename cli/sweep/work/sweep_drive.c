@@ -103,7 +103,7 @@ static void on_look(uv_timer_t *timer)
     aq_error ignored; /* workers say what is wrong with the journal */
     char line[256];
     if (aq_sweep_desk_look(its->desk, &ignored) != 0 ||
-        aq_sweep_summary_make(aq_sweep_desk_study(its->desk), &summary) != 0) {
+        aq_sweep_summary_make(aq_sweep_desk_study(its->desk), its->dir, &summary) != 0) {
         return;
     }
     clear_line(its);

@@ -45,7 +45,7 @@ static const aq_options options_page = {
 static int show(const status_arguments *arguments, const aq_sweep_study *study, aq_error *error)
 {
     aq_sweep_summary summary;
-    int rc = aq_sweep_summary_make(study, &summary);
+    int rc = aq_sweep_summary_make(study, arguments->folder, &summary);
     if (rc != 0) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
@@ -53,12 +53,12 @@ static int show(const status_arguments *arguments, const aq_sweep_study *study, 
         (void)printf("\033[H\033[J");
     }
     if (arguments->json) {
-        rc = aq_print_json(aq_sweep_json(&summary, arguments->folder), arguments->json, error);
+        rc = aq_print_json(aq_sweep_json(&summary), arguments->json, error);
     } else if (aq_sweep_table_print(&summary, (size_t)arguments->rows, stdout) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     if (rc == 0 && arguments->report) {
-        rc = aq_sweep_report_write(&summary, arguments->folder, error);
+        rc = aq_sweep_report_write(&summary, error);
     }
     (void)fflush(stdout);
     aq_sweep_summary_fini(&summary);

@@ -148,8 +148,8 @@ json_t *sweep_says(const char *dir)
     aq_sweep_desk *desk;
     aq_sweep_summary summary;
     assert_succeeds(aq_sweep_desk_open(dir, "", &desk, &refusal));
-    assert_int_equal(aq_sweep_summary_make(aq_sweep_desk_study(desk), &summary), 0);
-    json_t *json = cli_json(aq_sweep_json(&summary, "D"));
+    assert_int_equal(aq_sweep_summary_make(aq_sweep_desk_study(desk), "D", &summary), 0);
+    json_t *json = cli_json(aq_sweep_json(&summary));
     (void)json_object_del(json, "wall_s");
     aq_sweep_summary_fini(&summary);
     aq_sweep_desk_close(desk);

@@ -35,7 +35,8 @@ static void begin(void **state, page_kit *kit)
     sweep_found(kit->dir, study);
     sweep_all(kit->dir, 1, 1);
     assert_succeeds(aq_sweep_desk_open(kit->dir, "", &kit->desk, &refusal));
-    assert_int_equal(aq_sweep_summary_make(aq_sweep_desk_study(kit->desk), &kit->summary), 0);
+    assert_int_equal(aq_sweep_summary_make(aq_sweep_desk_study(kit->desk), kit->dir, &kit->summary),
+                     0);
     aq_long_text_init(&kit->text, PAGE_BYTES_MAX);
 }
 
@@ -86,7 +87,7 @@ TEST_IN_FOLDER(the_page_has_all_figures)
     static const char *const figures[] = {"best", "curves", "front", "importance", "coordinates"};
     page_kit kit;
     begin(state, &kit);
-    aq_sweep_page(&kit.summary, kit.dir, &kit.text);
+    aq_sweep_page(&kit.summary, &kit.text);
     const char *page = text_of(&kit);
     EACH_ROW(i, figures) {
         char words[64];
