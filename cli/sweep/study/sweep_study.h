@@ -25,8 +25,8 @@ enum {
     AQ_SWEEP_WORKER_MAX = 80,
     AQ_SWEEP_REASON_MAX = 200,
     AQ_SWEEP_ATTEMPTS_MAX = 100, /* a run that was taken so often has failed */
-    AQ_SWEEP_NONE = UINT32_MAX,  /* of stages */
 };
+#define AQ_SWEEP_NONE UINT32_MAX /* of stages */
 
 /* What a stage is for. */
 #define AQ_SWEEP_KINDS(X)                                                                          \

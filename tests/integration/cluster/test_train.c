@@ -168,6 +168,8 @@ CLUSTER_TEST(a_table_is_learned_of_a_task_that_shows_its_states_as_choices, ipc)
     cluster->setting_count = 0;
     cluster_set(cluster, "learner.algorithm=q");
     cluster_set(cluster, "evaluator.threshold=-13"); /* the fewest steps along the cliff */
+    /* Steps are made before the evaluator is there, where others use the machine. */
+    cluster_set(cluster, "limits.env_steps=10000000");
     start_train(cluster, "gym:CliffWalking-v1", "--seed=1");
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
     json_t *result = result_of(cluster);
