@@ -472,7 +472,9 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     if (rc != 0) {
         begin_stopping(session);
     }
-    uv_run(&session->loop.uv, UV_RUN_DEFAULT);
+    if (session->supervisor != NULL) { /* without one nothing was started */
+        uv_run(&session->loop.uv, UV_RUN_DEFAULT);
+    }
     if (rc == 0) {
         session->result.status = aq_run_watch_take(session->watch);
     }
