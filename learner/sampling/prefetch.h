@@ -62,8 +62,7 @@ typedef struct aq_prefetch_counts {
     int64_t answers_ns; /* what they took, together */
     uint64_t not_yet;   /* answers that the limiter held back for as long as was allowed */
     uint64_t failures;
-    uint64_t unusable_in_row; /* samples that were AQ_E_CORRUPT, as those are that are not finite,
-                                 since the last that was not */
+    uint64_t unusable_in_row;           /* AQ_E_CORRUPT, such as a number that is not finite */
     int64_t waited_ns[AQ_SAMPLE_WAITS]; /* no group was ready or in training; what was waited for an
                                            answer counts when that has come */
     aq_priority_counts priorities;
