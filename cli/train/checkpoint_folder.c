@@ -5,33 +5,14 @@
 #include "cli/train/checkpoint_folder.h"
 
 #include <dirent.h>
-#include <string.h>
 
-#include "common/base/parse.h"
 #include "common/sys/file.h"
+#include "common/wire/checkpoint_name.h"
 
-#define PREFIX "step-"
-#define SUFFIX ".aqc"
+enum { PATH_BYTES_MAX = 4096 };
 
-enum { NAME_BYTES_MAX = 64, PATH_BYTES_MAX = 4096 };
-
-/* The step in "step-000000003000.aqc"; false for another name. */
-static bool step_of(const char *name, uint64_t *ret_step)
-{
-    const size_t around = strlen(PREFIX) + strlen(SUFFIX);
-    size_t size = strlen(name);
-    char digits[NAME_BYTES_MAX];
-    if (size <= around || size >= NAME_BYTES_MAX || strncmp(name, PREFIX, strlen(PREFIX)) != 0 ||
-        strcmp(name + size - strlen(SUFFIX), SUFFIX) != 0) {
-        return false;
-    }
-    memcpy(digits, name + strlen(PREFIX), size - around);
-    digits[size - around] = '\0';
-    return aq_parse_u64(digits, ret_step) == 0;
-}
-
-/* The greatest step of a file's name that is at most `most`; its name into ret_name. */
-static bool find_step(const char *folder, uint64_t most, uint64_t *ret_step, char *ret_name)
+/* The greatest step of a file's name that is at most `most`. */
+static bool find_step(const char *folder, uint64_t most, uint64_t *ret_step)
 {
     bool found = false;
     uint64_t greatest = 0;
@@ -41,10 +22,10 @@ static bool find_step(const char *folder, uint64_t most, uint64_t *ret_step, cha
     }
     for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
         uint64_t step;
-        if (step_of(entry->d_name, &step) && step <= most && (!found || step > greatest)) {
+        if (aq_checkpoint_name_step(entry->d_name, &step) && step <= most &&
+            (!found || step > greatest)) {
             found = true;
             greatest = step;
-            memcpy(ret_name, entry->d_name, strlen(entry->d_name) + 1); /* step_of: it fits */
         }
     }
     (void)closedir(dir);
@@ -69,11 +50,12 @@ static int read_checkpoint(aq_checkpoint_found *found, aq_error *error)
 int aq_checkpoint_folder_newest(const char *folder, aq_checkpoint_passed_fn passed, void *user,
                                 aq_checkpoint_found *ret_found, aq_error *error)
 {
-    char name[NAME_BYTES_MAX];
     uint64_t most = UINT64_MAX;
     uint64_t step;
-    while (find_step(folder, most, &step, name)) {
+    while (find_step(folder, most, &step)) {
+        char name[AQ_CHECKPOINT_NAME_MAX];
         aq_error problem = {0};
+        aq_checkpoint_name(step, name);
         int rc = aq_path_in(ret_found->path, sizeof(ret_found->path), folder, name, error);
         if (rc != 0) {
             return rc;
@@ -93,7 +75,6 @@ int aq_checkpoint_folder_newest(const char *folder, aq_checkpoint_passed_fn pass
 bool aq_checkpoint_newest_step(const char *run_dir, uint64_t *ret_step)
 {
     char folder[PATH_BYTES_MAX];
-    char name[NAME_BYTES_MAX];
     return aq_path_in(folder, sizeof(folder), run_dir, "checkpoints", NULL) == 0 &&
-           find_step(folder, UINT64_MAX, ret_step, name);
+           find_step(folder, UINT64_MAX, ret_step);
 }

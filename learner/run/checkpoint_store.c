@@ -8,23 +8,17 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 #include "common/sys/file.h"
+#include "common/wire/checkpoint_name.h"
 
-enum { NAME_TEXT_MAX = 64, SKIPPED_MAX = 65536 };
-
-/* "step-%012" and up to 20 digits, ".aqc". */
-#define NAME_PREFIX "step-"
-#define NAME_SUFFIX ".aqc"
+enum { SKIPPED_MAX = 65536 };
 
 struct aq_checkpoint_store {
     char folder[PATH_MAX];
@@ -80,35 +74,6 @@ static int set_path(aq_checkpoint_store *store, const char *name, aq_error *erro
     return aq_path_in(store->path, sizeof(store->path), store->folder, name, error);
 }
 
-static void step_name(uint64_t step, char out[NAME_TEXT_MAX])
-{
-    snprintf(out, NAME_TEXT_MAX, NAME_PREFIX "%012" PRIu64 NAME_SUFFIX, step);
-}
-
-/* Whether `name` is exactly what a checkpoint's file is called. */
-static bool step_of_name(const char *name, uint64_t *ret_step)
-{
-    const size_t prefix = sizeof(NAME_PREFIX) - 1, suffix = sizeof(NAME_SUFFIX) - 1;
-    size_t length = strlen(name);
-    char digits[NAME_TEXT_MAX], canonical[NAME_TEXT_MAX];
-    uint64_t step;
-
-    if (length <= prefix + suffix || length >= NAME_TEXT_MAX) {
-        return false;
-    }
-    memcpy(digits, name + prefix, length - prefix - suffix);
-    digits[length - prefix - suffix] = '\0';
-    if (aq_parse_u64(digits, &step) != 0) {
-        return false;
-    }
-    step_name(step, canonical);
-    if (strcmp(name, canonical) != 0) {
-        return false;
-    }
-    *ret_step = step;
-    return true;
-}
-
 static int fail_folder(const aq_checkpoint_store *store, int errno_value, aq_error *error)
 {
     return aq_fail(error, aq_error_from_errno(errno_value), "%s: can't list the folder",
@@ -129,7 +94,7 @@ static void count_step(const aq_checkpoint_store *store, const char *name, step_
 {
     uint64_t step;
 
-    if (!step_of_name(name, &step) || was_skipped(store, step)) {
+    if (!aq_checkpoint_name_step(name, &step) || was_skipped(store, step)) {
         return;
     }
     if (range->count == 0 || step < range->oldest) {
@@ -184,9 +149,9 @@ static void trim(aq_checkpoint_store *store, uint64_t written)
     step_range range;
 
     while (find_steps(store, &range, NULL) == 0 && range.count > store->kept) {
-        char name[NAME_TEXT_MAX];
+        char name[AQ_CHECKPOINT_NAME_MAX];
 
-        step_name(range.newest > written ? range.newest : range.oldest, name);
+        aq_checkpoint_name(range.newest > written ? range.newest : range.oldest, name);
         if (set_path(store, name, NULL) != 0 || unlink(store->path) != 0) {
             return;
         }
@@ -196,9 +161,9 @@ static void trim(aq_checkpoint_store *store, uint64_t written)
 int aq_checkpoint_store_write(aq_checkpoint_store *store, const aq_checkpoint *checkpoint,
                               const char **ret_path, aq_error *error)
 {
-    char name[NAME_TEXT_MAX];
+    char name[AQ_CHECKPOINT_NAME_MAX];
 
-    step_name(checkpoint->learner_step, name);
+    aq_checkpoint_name(checkpoint->learner_step, name);
     int rc = set_path(store, name, error);
     if (rc != 0) {
         return rc;
@@ -235,9 +200,9 @@ static int read_file(aq_checkpoint_store *store, aq_checkpoint *ret_checkpoint, 
 static int read_next(aq_checkpoint_store *store, uint64_t newest, aq_checkpoint *ret_checkpoint,
                      aq_error *reason, aq_error *error)
 {
-    char name[NAME_TEXT_MAX];
+    char name[AQ_CHECKPOINT_NAME_MAX];
 
-    step_name(newest, name);
+    aq_checkpoint_name(newest, name);
     int rc = set_path(store, name, error);
     if (rc != 0) {
         return rc;
