@@ -13,7 +13,6 @@
 
 void aq_settings_init(const aq_settings_table *table, void *settings)
 {
-    aq_settings_check_table(table);
     for (size_t i = 0; i < table->count; i++) {
         int rc = aq_setting_set(&table->rows[i], table->rows[i].initial, settings, NULL);
 

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/nearest.h"
 
 size_t aq_setting_section_length(const aq_setting *row)
@@ -177,58 +176,4 @@ int aq_settings_fail_unknown_section(const aq_settings_table *table, const char 
     }
     return aq_fail(error, AQ_E_INVALID, "%s: no such section; did you mean %.*s?", name,
                    (int)aq_setting_section_length(near), near->key);
-}
-
-static void check_row(const aq_setting *row)
-{
-    const char *short_key = aq_setting_short_key(row->key);
-
-    AQ_ASSERT(strlen(row->key) <= AQ_SETTINGS_KEY_MAX);
-    AQ_ASSERT(row->key[0] != '.');
-    AQ_ASSERT(short_key[0] != '\0');
-    AQ_ASSERT(strspn(short_key, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(short_key));
-    AQ_ASSERT(row->initial != NULL);
-    AQ_ASSERT(row->unit != NULL);
-    AQ_ASSERT(row->comment != NULL);
-    switch (row->type) {
-    case AQ_SETTING_U64:
-        AQ_ASSERT(row->size == sizeof(uint64_t));
-        AQ_ASSERT(row->min <= row->max);
-        break;
-    case AQ_SETTING_F64:
-        AQ_ASSERT(row->size == sizeof(double));
-        AQ_ASSERT(row->min <= row->max);
-        break;
-    case AQ_SETTING_BOOL:
-        AQ_ASSERT(row->size == sizeof(bool));
-        break;
-    case AQ_SETTING_TEXT:
-    case AQ_SETTING_LIST:
-        AQ_ASSERT(row->size > 0);
-        AQ_ASSERT(row->min >= 0 && row->min < (double)row->size);
-        break;
-    case AQ_SETTING_CHOICE:
-        AQ_ASSERT(row->size == sizeof(uint32_t));
-        AQ_ASSERT(row->choices != NULL && row->choices[0] != NULL);
-        break;
-    }
-}
-
-void aq_settings_check_table(const aq_settings_table *table)
-{
-    AQ_ASSERT(table->count > 0);
-    AQ_ASSERT(table->count <= AQ_SETTINGS_ROWS_MAX);
-    for (size_t i = 0; i < table->count; i++) {
-        const aq_setting *row = &table->rows[i];
-
-        check_row(row);
-        AQ_ASSERT(aq_settings_find(table, row->key) == row); /* no key twice */
-        AQ_ASSERT(aq_settings_find_section(table, row->key) == NULL);
-        for (size_t j = i + 1; j < table->count; j++) {
-            /* Rows of one section stand together. */
-            AQ_ASSERT(aq_setting_section_length(row) == 0 ||
-                      !aq_setting_same_section(row, &table->rows[j]) ||
-                      aq_setting_same_section(row, &table->rows[j - 1]));
-        }
-    }
 }

@@ -26,7 +26,4 @@ int aq_settings_fail_unknown(const aq_settings_table *table, const char *key, aq
 int aq_settings_fail_unknown_section(const aq_settings_table *table, const char *name,
                                      aq_error *error);
 
-/* Asserts what a table promises: see aq_setting in settings.h. */
-void aq_settings_check_table(const aq_settings_table *table);
-
 #endif
