@@ -7,10 +7,12 @@
  * rank that is dead, stopped or out of reach ends in words. It is tested without a pause for as
  * long as others usually take, and with short ones afterwards, so that a rank which waits for
  * experience leaves the processor to others. After a call that failed MPI is left alone: what is
- * under way would never come to its end.
+ * under way would never come to its end. MPI's beginning, parting and end wait in MPI itself, which
+ * knows no patience: an alarm ends the process there, in words.
  */
 #include <mpi.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -20,13 +22,13 @@
 #include "learner/gradients/rank_link.h"
 
 /* Joining takes as long as the slowest host needs to load and to read a checkpoint. */
-#define FIRST_PATIENCE_MS 120000
+enum { FIRST_PATIENCE_S = 120 };
 
 /* Of testing without a pause, and of the pauses after it. */
 #define EAGER_NS (2 * AQ_NS_PER_MS)
 #define PAUSE_NS (100 * AQ_NS_PER_US)
 
-/* What MPI_Finalize may take, which waits without end for a rank that has died meanwhile. */
+/* What MPI_Finalize may take. */
 enum { FINALIZE_S = 20 };
 
 typedef struct mpi_state {
@@ -36,6 +38,40 @@ typedef struct mpi_state {
     int counts[AQ_RANKS_MAX], places[AQ_RANKS_MAX]; /* of pieces of a block */
     int own_counts[AQ_RANKS_MAX], own_places[AQ_RANKS_MAX];
 } mpi_state;
+
+/* By the signal itself, whose handler is gone once it is here. */
+static void give_up(int number)
+{
+    static const char words[] = "actorq-learner: another rank did not come: it is gone, stopped or "
+                                "out of reach\n";
+    const ssize_t rc = write(STDERR_FILENO, words, sizeof(words) - 1);
+    (void)rc;
+    (void)raise(number);
+}
+
+/* Of what MPI is called for next; 0: it has come back. */
+static void bound(unsigned seconds)
+{
+    const struct sigaction action = {.sa_handler = give_up, .sa_flags = (int)SA_RESETHAND};
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)alarm(seconds);
+}
+
+static int begin(int *ret_provided)
+{
+    bound(FIRST_PATIENCE_S);
+    const int rc = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, ret_provided);
+    bound(0);
+    return rc;
+}
+
+static int split(MPI_Comm whole, uint32_t color, uint32_t rank, MPI_Comm *ret_part)
+{
+    bound(FIRST_PATIENCE_S);
+    const int rc = MPI_Comm_split(whole, (int)color, (int)rank, ret_part);
+    bound(0);
+    return rc;
+}
 
 static void pause_for(int64_t waited_ns)
 {
@@ -167,22 +203,21 @@ static void close_part(aq_rank_link *link, bool in_order)
 static void close_link(aq_rank_link *link, bool in_order)
 {
     if (in_order) {
-        (void)alarm(FINALIZE_S);
+        bound(FINALIZE_S);
         (void)MPI_Finalize();
-        (void)alarm(0);
+        bound(0);
     }
     aq_free(link->state);
     *link = (aq_rank_link){0};
 }
 
-/* Waits without end for ranks that do not come: the others are known to be there. */
 static int part(aq_rank_link *link, uint32_t color, aq_rank_link *ret_part)
 {
     const mpi_state *whole = link->state;
     int rank = 0, count = 0;
     mpi_state *state = aq_alloc(1, sizeof(*state));
     if (state == NULL || cut(link, 0, 0) != 0 ||
-        MPI_Comm_split(whole->comm, (int)color, (int)link->rank, &state->comm) != MPI_SUCCESS ||
+        split(whole->comm, color, link->rank, &state->comm) != MPI_SUCCESS ||
         MPI_Comm_rank(state->comm, &rank) != MPI_SUCCESS ||
         MPI_Comm_size(state->comm, &count) != MPI_SUCCESS) {
         aq_free(state);
@@ -215,8 +250,7 @@ __attribute__((visibility("default"))) int aq_rank_link_open(size_t bytes, aq_ra
                                .part = part,
                                .set_patience = set_patience,
                                .close = close_link};
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
-        provided < MPI_THREAD_SERIALIZED ||
+    if (begin(&provided) != MPI_SUCCESS || provided < MPI_THREAD_SERIALIZED ||
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN) != MPI_SUCCESS ||
         MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
         MPI_Comm_size(MPI_COMM_WORLD, &count) != MPI_SUCCESS) {
@@ -229,7 +263,7 @@ __attribute__((visibility("default"))) int aq_rank_link_open(size_t bytes, aq_ra
     if (state == NULL) {
         return fail(ret_link, "out of memory");
     }
-    atomic_init(&state->patience_ms, FIRST_PATIENCE_MS);
+    atomic_init(&state->patience_ms, FIRST_PATIENCE_S * 1000);
     state->world = ret_link;
     state->comm = MPI_COMM_WORLD;
     ret_link->rank = (uint32_t)rank;

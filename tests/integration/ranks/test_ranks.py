@@ -192,6 +192,19 @@ class LongTestRanks(RankRun):
         self.assertNotIn("killed", self.said())
         self.assertIn("event=checkpoint_written", self.log())
 
+    def mpirun(self, *words):
+        """What came of ranks that mpirun has started."""
+        return subprocess.run(["mpirun", "--bind-to", "none", "--oversubscribe", *words],
+                              env={**os.environ, **AS_ROOT}, timeout=2 * PATIENCE_S,
+                              capture_output=True, text=True, check=False)
+
+    def test_a_rank_that_never_comes_is_given_up_in_words(self):
+        """MPI would wait for it without end."""
+        run = self.mpirun("-n", "1", program(ACTORQ, "learner"), "--run", self.run_dir, ":",
+                          "-n", "1", "sh", "-c", "kill -STOP $$")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("another rank did not come", run.stderr)
+
     def test_a_rank_with_another_network_is_refused(self):
         """The task's code is each host's own, which may be another."""
         for python in ("python3", "/usr/bin/python3"):
@@ -202,7 +215,7 @@ class LongTestRanks(RankRun):
             self.skipTest("needs NumPy")
         with open(self.home + "/c.yaml", "w", encoding="utf-8") as file:
             file.write('task: "py:uneven:Uneven"\nlearner: {algorithm: dqn, hidden: [16]}\n')
-        words = ["mpirun", "--bind-to", "none", "--oversubscribe"]
+        words = []
         for width in (3, 4):
             folder = f"{self.home}/{width}"
             os.mkdir(folder)
@@ -211,8 +224,7 @@ class LongTestRanks(RankRun):
             words += ["-n", "1", "env", "PYTHONPATH=" + folder, program(ACTORQ, "learner"),
                       "--config", self.home + "/c.yaml", "--listen", f"ipc://{self.home}/l",
                       "--run", self.run_dir, "--allow-code", ":"]
-        run = subprocess.run(words[:-1], env={**os.environ, **AS_ROOT}, timeout=PATIENCE_S,
-                             capture_output=True, text=True, check=False)
+        run = self.mpirun(*words[:-1])
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("rank 1 made another network than rank 0", run.stdout + run.stderr)
 
