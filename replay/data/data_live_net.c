@@ -268,6 +268,7 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
         .salt = (live->info.run_id ^ info->run_id * UINT64_C(0x9e3779b97f4a7c15)) |
                 UINT64_C(0x8000000000000000),
         .message_bytes = live->info.message_bytes,
+        .steps_max = live->info.chunk_length, /* which every actor is granted at some time */
         .send = on_message,
         .user = &work,
     };

@@ -49,6 +49,15 @@ static int pack(packer *self, uint64_t seq, aq_lease **ret_frame, aq_error *erro
     return rc != 0 ? aq_fail(error, rc, "a message of experience: %s", aq_error_text(rc)) : 0;
 }
 
+static uint64_t fresh_steps(const packer *self)
+{
+    uint64_t steps = 0;
+    for (uint32_t i = 0; i < self->count; i++) {
+        steps += aq_chunk_view_fresh(&self->chunks[i]->view);
+    }
+    return steps;
+}
+
 static int flush(packer *self, aq_error *error)
 {
     aq_data_lane *sender;
@@ -62,9 +71,7 @@ static int flush(packer *self, aq_error *error)
         return aq_fail(error, rc, "the senders of a data set: %s", aq_error_text(rc));
     }
     sender_state *state = sender->memory;
-    for (uint32_t i = 0; i < self->count; i++) {
-        message.transitions += aq_chunk_view_fresh(&self->chunks[i]->view);
-    }
+    message.transitions = fresh_steps(self);
     message.seq = ++state->seq;
     state->transitions += message.transitions;
     message.transitions_total = state->transitions;
@@ -77,11 +84,15 @@ static int flush(packer *self, aq_error *error)
     return rc;
 }
 
-/* With this chunk. */
-static size_t bytes_max(const packer *self)
+/* Of all chunks at hand. */
+static bool is_one_message(const packer *self)
 {
-    return aq_wire_experience_bytes_max(&self->packing->layout,
-                                        (const aq_chunk *const *)self->chunks, self->count);
+    const aq_data_packing *packing = self->packing;
+    const size_t bytes = aq_wire_experience_bytes_max(
+        &packing->layout, (const aq_chunk *const *)self->chunks, self->count);
+    return self->count == 1 ||
+           (bytes <= packing->message_bytes &&
+            (packing->steps_max == 0 || fresh_steps(self) <= packing->steps_max));
 }
 
 static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *chunk,
@@ -101,7 +112,7 @@ static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *
     self->actor = actor;
     self->incarnation = incarnation;
     self->chunks[self->count++] = chunk;
-    if (self->count == 1 || bytes_max(self) <= self->packing->message_bytes) {
+    if (is_one_message(self)) {
         return 0;
     }
     self->count--;

@@ -27,6 +27,7 @@ typedef struct aq_data_packing {
     uint64_t store;
     uint64_t salt; /* changes the incarnations of senders; 0: they stay */
     uint64_t message_bytes;
+    uint64_t steps_max; /* fresh ones in a message of several chunks; 0: as many as fit */
     aq_data_packer_fn send;
     void *user;
 } aq_data_packing;

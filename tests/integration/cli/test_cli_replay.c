@@ -345,4 +345,26 @@ TEST(a_shard_that_runs_gives_and_takes)
     assert_same_blocks(at("folder.aqds"), at("twice.aqds"));
 }
 
+/* Whose band is narrower than what a message of long episodes has room for. */
+TEST(a_shard_that_keeps_a_proportion_takes_a_data_set_beside_its_actors)
+{
+    char url[TEXT_MAX], command[4 * TEXT_MAX];
+    program_succeeds("train", "gym:MountainCar-v0", "--run", at("car"), "--quiet", "--json",
+                     "--no-evaluator", "--set", "limits.env_steps=5000", NULL);
+    program_succeeds("replay", "export", at("car/replay-0"), at("car.aqds"), "--quiet", NULL);
+    program_start("train", "gym:MountainCar-v0", "--run", at("paced"), "--quiet", "--no-evaluator",
+                  "--set", "replay.tolerance=512", "--set", "limits.env_steps=1000000000", "--set",
+                  "limits.wall_s=100", NULL);
+    const pid_t train = program_pid();
+    find_shard(at("paced"), url);
+    (void)snprintf(command, sizeof(command),
+                   "timeout %d sh -c 'until grep -q learner_steps.:[1-9] %s/paced/metrics.jsonl; "
+                   "do sleep 0.1; done 2>/dev/null; %s replay import %s/car.aqds %s'",
+                   PATIENCE_S, folder, program_path(), folder, url);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(kill(train, SIGTERM), 0);
+    (void)program_wait();
+    assert_true(steps_of(at("paced/replay-0")) > 0);
+}
+
 TEST_GROUP(make_data_set, remove_all);
