@@ -98,17 +98,18 @@ static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t
 
 typedef struct edge_of {
     enum aq_compare_edge edge;
-    bool is_async; /* what shards get are gradients */
+    bool is_async;  /* what shards get are gradients */
+    bool has_ranks; /* which send each other theirs */
 } edge_of;
 
-/* Of one run; a gradient that is not sent takes nothing. */
+/* Of one run; a gradient that is not sent takes nothing. NaN: the run was too short to tell. */
 static double edge_bytes(const aq_compare_run *run, const void *context)
 {
     const edge_of *of = context;
     const aq_compare_curve *curve = &run->curve;
     const double to_shards = curve->step_bytes * (double)curve->env_steps;
     const double between_ranks =
-        isfinite(curve->gradient_bytes) ? curve->gradient_bytes * (double)curve->learner_steps : 0;
+        of->has_ranks ? curve->gradient_bytes * (double)curve->learner_steps : 0;
     switch (of->edge) {
     case AQ_EDGE_EXPERIENCE:
         return of->is_async ? 0 : to_shards;
@@ -142,7 +143,7 @@ static void take_parallel(const aq_compare_summary *summary, size_t arm, aq_comp
         summary->plan->request.subject == AQ_COMPARE_MODES && row->arm->mode == AQ_MODE_ASYNC;
     double bytes = 0;
     for (int i = 0; i < AQ_COMPARE_EDGE_COUNT; i++) {
-        const edge_of of = {(enum aq_compare_edge)i, is_async};
+        const edge_of of = {(enum aq_compare_edge)i, is_async, row->arm->learners > 1};
         row->edge_bytes[i] = mean_of(summary, arm, edge_bytes, &of).mean;
         bytes += row->edge_bytes[i];
     }

@@ -49,9 +49,8 @@ static size_t write_progress(const made_run *run, char *text, size_t size)
         run->env_steps / 2, has_ranks ? other : "");
 }
 
-static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed)
+static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed, const made_run *run)
 {
-    const made_run *run = &runs[arm];
     char dir[CLI_PATH_MAX], path[2 * CLI_PATH_MAX], text[16384];
     assert_string_equal(plan->arms[arm].name, run->arm);
     assert_int_equal(aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)), 0);
@@ -107,7 +106,7 @@ static int setup(void **state)
     plan.arm_count = sizeof(runs) / sizeof(runs[0]); /* without async-1 */
     for (size_t arm = 0; arm < plan.arm_count; arm++) {
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-            write_run(&plan, arm, seed);
+            write_run(&plan, arm, seed, &runs[arm]);
         }
     }
     return rc;
@@ -137,6 +136,18 @@ TEST_OF_MODES(bytes_go_by_three_edges)
     assert_near(row->edge_bytes[AQ_EDGE_POLICY], 2 * 1000, ROUNDING);
     assert_near(row->edge_bytes[AQ_EDGE_GRADIENTS], 2 * 1000 * 500, ROUNDING);
     assert_near(row->update_bytes, (200000 + 2000 + 1e6) / 500, ROUNDING);
+}
+
+TEST_OF_MODES(bytes_between_ranks_that_no_second_told_are_not_none)
+{
+    made_run untold = runs[1];
+    untold.exchange_bytes = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        write_run(&plan, 1, seed, &untold);
+    }
+    const aq_compare_summary *summary = summarize();
+    assert_true(isnan(summary->rows[1].edge_bytes[AQ_EDGE_GRADIENTS]));
+    assert_near(summary->rows[0].edge_bytes[AQ_EDGE_GRADIENTS], 0, ROUNDING);
 }
 
 TEST_OF_MODES(a_rank_waits_for_gradients_and_for_samples)
