@@ -46,8 +46,10 @@ static int find_columns(aq_data_set_info *info, uint64_t layout_hash, aq_error *
     if (aq_columns_of_hash(&info->schema, layout_hash, info->recorded, &info->recorded_count) !=
         0) {
         return aq_fail(error, AQ_E_SCHEMA,
-                       "the steps are of another %s, or have columns that are not known here: "
-                       "their layout is %016" PRIx64 ", that of the task is %016" PRIx64,
+                       "what was kept are no steps of %s as it is known here: the task was "
+                       "another one, or actors recorded columns that are not known, or sent "
+                       "gradients (actor.gradients); the layout is %016" PRIx64
+                       ", that of the task %016" PRIx64,
                        info->task, layout_hash, info->schema_hash);
     }
     return 0;

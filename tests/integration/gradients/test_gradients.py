@@ -114,6 +114,17 @@ class TestGradients(TrainRun):
                       self.refused("gym:CartPole-v1", "--gradients", "--set",
                                    "learner.algorithm=ppo"))
 
+    def test_its_stores_have_no_steps_to_export(self):
+        self.start("--set", "learner.algorithm=a2c")
+        self.goes_on()
+        self.end()
+        store = self.run_dir + "/replay-0"
+        for words in (["export", store, self.home + "/steps.aqds"], ["inspect", store]):
+            said = subprocess.run([ACTORQ, "replay", *words], capture_output=True, text=True,
+                                  timeout=PATIENCE_S, check=False)
+            self.assertEqual(said.returncode, 1)
+            self.assertIn("or sent gradients (actor.gradients)", said.stderr)
+
     def test_an_actor_of_steps_is_refused(self):
         self.start("--set", "learner.algorithm=a2c")
         self.goes_on()
