@@ -40,7 +40,9 @@ static int load(void **ret_handle, aq_error *error)
     char path[PATH_MAX];
     int rc = aq_process_find_program("actorq-mpi.so", AQ_MODULE_FOLDER, path, sizeof(path), error);
     if (rc != 0) {
-        return aq_fail_context(error, rc, "several ranks: this build has no MPI");
+        return aq_fail_context(error, rc,
+                               "several ranks: this was built without Open MPI ('apt-get install "
+                               "libopenmpi-dev openmpi-bin', then build in an empty folder)");
     }
     /* What MPI loads in turn looks for MPI among what all see. */
     *ret_handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
@@ -227,8 +229,10 @@ int aq_ranks_hear_birth(aq_rank_link *link, aq_rank_birth *ret_birth, aq_error *
     if (memcmp(head.version, own.version, sizeof(own.version)) != 0 ||
         head.word_bytes != own.word_bytes || head.places_bytes != own.places_bytes ||
         head.config_bytes > CONFIG_BYTES_MAX) {
-        return aq_fail(error, AQ_E_VERSION, "rank 0 is of another build: version %.*s, this one %s",
-                       VERSION_MAX - 1, head.version, own.version);
+        return aq_fail(error, AQ_E_VERSION,
+                       "rank %" PRIu32 " is of another build than rank 0: version %s, that one "
+                       "%.*s; all ranks need the same",
+                       link->rank, own.version, VERSION_MAX - 1, head.version);
     }
     char *config = aq_alloc(1, head.config_bytes + 1);
     if (config == NULL) {

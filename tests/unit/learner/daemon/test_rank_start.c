@@ -118,6 +118,34 @@ TEST(who_cannot_take_part_is_named_to_all)
     }
 }
 
+/* Beside this program there is no module. */
+TEST(a_build_without_open_mpi_says_what_it_lacks)
+{
+    aq_rank_link *link = NULL;
+    assert_int_equal(aq_ranks_open(true, &link, &refusal), AQ_E_NOT_FOUND);
+    assert_says(refusal.text, "'apt-get install libopenmpi-dev openmpi-bin', then build in an "
+                              "empty folder");
+    assert_null(link);
+}
+
+static void hear_an_older_one(void *user, aq_rank_link *link)
+{
+    start *s = user;
+    char head[256] = "0.0.9";
+    s->codes[link->rank] = link->rank == 0
+                               ? link->spread(link, 0, head, sizeof(head))
+                               : aq_ranks_hear_birth(link, &s->heard, &s->errors[link->rank]);
+}
+
+TEST(a_rank_of_another_version_is_refused_by_name)
+{
+    start s = {0};
+    crew_run(RANKS, 0, hear_an_older_one, &s);
+    assert_int_equal(s.codes[1], AQ_E_VERSION);
+    assert_says(s.errors[1].text, "rank 1 is of another build than rank 0: version");
+    assert_says(s.errors[1].text, "that one 0.0.9");
+}
+
 /* What rank 0 was told, and what another was, don't count: its processor decides for all. */
 TEST(products_are_in_what_rank_0_has_or_a_rank_is_refused)
 {
