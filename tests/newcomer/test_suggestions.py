@@ -77,6 +77,13 @@ class Suggestions(Newcomer):
 class TestSuggestions(Suggestions):
     """The ends that most runs come to."""
 
+    def test_settings_that_a_page_shows_are_taken(self):
+        with open(f"{SOURCE}/docs/replay.md", encoding="utf-8") as file:
+            shown = re.search(r"^```yaml\n(.*?)^```", file.read(), re.DOTALL | re.MULTILINE)
+        with open("shown.yaml", "w", encoding="utf-8") as file:
+            file.write(shown.group(1))
+        self.train(f"gym:CartPole-v1 --config shown.yaml {SHORT}")
+
     def test_dqn_in_a_folder_with_a_blank_and_a_limit_of_steps(self):
         said = self.train(f"gym:CartPole-v1 --run 'my run' --actors 1 --seed 3 {SHORT}")
         self.assertEqual(self.try_next(said, "ended at limits.env_steps=1500, not solved, after "),
