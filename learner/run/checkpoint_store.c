@@ -244,6 +244,8 @@ int aq_checkpoint_store_read_newest(aq_checkpoint_store *store, aq_checkpoint_sk
     if (store->skipped.size == 0) {
         return aq_fail(error, AQ_E_NOT_FOUND, "%s: no checkpoint to resume from", store->folder);
     }
-    return aq_fail(error, AQ_E_CORRUPT, "%s: none of its %zu checkpoints can be used; %s",
+    return aq_fail(error, AQ_E_CORRUPT,
+                   "%s: none of its %zu checkpoints can be used (%s); mend what ails them, or take "
+                   "another folder to begin from nothing",
                    store->folder, store->skipped.size / sizeof(uint64_t), reason.text);
 }

@@ -200,6 +200,7 @@ TEST_IN(store_desk, desk, when_all_are_damaged_none_is_taken_for_a_start)
     }
     assert_refused(read_newest(desk, &checkpoint, &refusal), AQ_E_CORRUPT,
                    "none of its 3 checkpoints");
+    assert_says(refusal.text, "or take another folder to begin from nothing");
     assert_int_equal(desk->skipped.count, 3);
 }
 
