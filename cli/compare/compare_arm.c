@@ -69,8 +69,8 @@ static int add_scale(aq_compare_request *request, const char *text, aq_error *er
     uint64_t scale = 0;
     int rc = aq_option_number(text, 1, AQ_COMPARE_PARALLEL_MAX, &scale, error);
     if (rc != 0 || request->scale_count == AQ_COMPARE_SCALES_MAX) {
-        return rc != 0 ? rc
-                       : aq_fail(error, AQ_E_INVALID, "at most %d numbers can be measured",
+        return rc != 0 ? aq_fail_context(error, rc, "--scaling")
+                       : aq_fail(error, AQ_E_INVALID, "--scaling: at most %d numbers",
                                  (int)AQ_COMPARE_SCALES_MAX);
     }
     request->scales[request->scale_count++] = scale;

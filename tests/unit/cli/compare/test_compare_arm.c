@@ -81,6 +81,7 @@ TEST(lists_that_are_none_are_refused)
         assert_refused(aq_compare_request_names(&request, modes[i], &refusal), AQ_E_INVALID, "");
     }
     for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
-        assert_refused(aq_compare_request_scales(&request, scales[i], &refusal), AQ_E_INVALID, "");
+        assert_refused(aq_compare_request_scales(&request, scales[i], &refusal), AQ_E_INVALID,
+                       "--scaling: ");
     }
 }
