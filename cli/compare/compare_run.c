@@ -13,12 +13,14 @@
 
 #include "cli/text/command.h"
 #include "cli/text/json_file.h"
+#include "cli/train/checkpoint_folder.h"
 #include "cli/train/rank_launch.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
 #include "common/config/preset.h"
 #include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
 
 enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, RESULT_BYTES_MAX = 65536 };
 
@@ -126,12 +128,16 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
                                 .started_ns = aq_clock_monotonic_ns()};
     aq_train_result result = {0};
     aq_error problem = {0};
+    uint64_t step;
+    options.resume = aq_checkpoint_newest_step(dir, &step);
+    if (!options.resume) {
+        aq_dir_remove(dir); /* its steps would count, and nothing that was learned from them */
+    }
     int rc = aq_dir_create(dir, error);
     if (rc != 0) {
         return rc;
     }
     (void)snprintf(options.run_dir, sizeof(options.run_dir), "%s", dir);
-    options.resume = aq_path_exists_in(dir, "run.json");
     run->resumed += options.resume ? 1 : 0;
     const int failure = aq_train_session_run(config, &options, &result, &problem);
     if (failure != 0) { /* what no daemon refused, the machine is at fault for */
@@ -159,8 +165,11 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed,
     if (aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long");
     }
+    int rc = aq_folder_lock_check(dir, error); /* after a kill its daemons may still be ending */
+    if (rc != 0) {
+        return rc;
+    }
     read_result(dir, &run);
-    int rc = 0;
     if (aq_rank_launch_check(plan->arms[arm].learners, &problem) != 0 ||
         aq_compare_plan_config(plan, arm, seed, &config, &problem) != 0) {
         run.outcome = AQ_OUTCOME_REFUSED;

@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include "common/base/clock.h"
 #include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
 #include "tests/integration/cli/program.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
@@ -92,6 +94,21 @@ static json_int_t resumed(const char *result)
     return count;
 }
 
+static void pause_briefly(void)
+{
+    aq_clock_wait_until(aq_clock_monotonic_ns() + 10 * AQ_NS_PER_MS);
+}
+
+/* The lock of a run's folder, once its learner has ended. */
+static aq_folder_lock *lock_of(const char *run)
+{
+    aq_folder_lock *lock;
+    while (aq_folder_lock_take(in_folder(run), &lock, &refusal) != 0) {
+        pause_briefly();
+    }
+    return lock;
+}
+
 TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
 {
     struct stat before, after;
@@ -99,9 +116,16 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
                   "--preset", "none", "--set", program_short_run(20000), "--output", folder, NULL);
     program_wait_for_words("[2/2] int8");
     assert_int_equal(stat(in_folder("fp32-s1/result.json"), &before), 0);
+    while (!aq_path_exists(in_folder("int8-s1/run.json"))) {
+        pause_briefly();
+    }
     assert_int_equal(kill(program_pid(), SIGKILL), 0);
     assert_int_equal(program_wait()->exit_status, -1);
     assert_int_not_equal(stat(in_folder("int8-s1/result.json"), &after), 0);
+    aq_folder_lock *lock = lock_of("int8-s1");
+    program_refuses("int8-s1: in use by pid", "compare", "--output", folder, "--resume", "-q",
+                    NULL);
+    aq_folder_lock_release(lock);
 
     json_t *json = program_gives("compare", "--output", folder, "--resume", "-q", "--json", NULL);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
@@ -109,6 +133,17 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
     assert_int_equal(stat(in_folder("fp32-s1/result.json"), &after), 0);
     assert_int_equal(before.st_ino, after.st_ino); /* that run was not touched */
     assert_true(resumed("int8-s1/result.json") <= 1);
+}
+
+TEST_WITH(a_run_that_has_no_checkpoint_begins_anew, setup, cli_fixture_teardown)
+{
+    run_small("int8");
+    program_assert_success();
+    aq_dir_remove(in_folder("int8-s1/checkpoints"));
+    file_put_text(in_folder("int8-s1/result.json"), "{}");
+    json_t *json = program_gives("compare", "--output", folder, "--resume", "-q", "--json", NULL);
+    assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
+    assert_int_equal(resumed("int8-s1/result.json"), 0);
 }
 
 TEST_WITH(nothing_is_overwritten_without_a_word, setup, cli_fixture_teardown)
