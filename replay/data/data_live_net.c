@@ -280,7 +280,7 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
     if (packing.layout.hash != live->info.schema_hash) {
         return aq_fail(error, AQ_E_SCHEMA,
                        "the data set is of %s (layout %016" PRIx64 "), the shard of %s (%016" PRIx64
-                       ")",
+                       "): another task, or other recorded columns, as of another algorithm",
                        info->task, packing.layout.hash, live->info.task, live->info.schema_hash);
     }
     rc = aq_data_lanes_create(sizeof(sender_state), &work.senders);

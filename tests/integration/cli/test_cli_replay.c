@@ -362,6 +362,11 @@ TEST(a_shard_that_keeps_a_proportion_takes_a_data_set_beside_its_actors)
                    "do sleep 0.1; done 2>/dev/null; %s replay import %s/car.aqds %s'",
                    PATIENCE_S, folder, program_path(), folder, url);
     assert_int_equal(system(command), 0);
+    (void)snprintf(command, sizeof(command),
+                   "! %s replay import %s/steps.aqds %s 2>%s/why && "
+                   "grep -q 'another task, or other recorded columns' %s/why",
+                   program_path(), folder, url, folder, folder);
+    assert_int_equal(system(command), 0);
     assert_int_equal(kill(train, SIGTERM), 0);
     (void)program_wait();
     assert_true(steps_of(at("paced/replay-0")) > 0);
