@@ -12,6 +12,7 @@
 #include "cli/compare/compare_curve.h"
 #include "cli/sweep/training/folder_copy.h"
 #include "cli/text/command.h"
+#include "cli/train/checkpoint_folder.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
@@ -45,9 +46,11 @@ void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size
     (void)snprintf(out, size, "%s/%s", dir, name);
 }
 
+/* Without a checkpoint its steps would count, and nothing that was learned from them. */
 static bool is_begun(const char *folder)
 {
-    return aq_path_exists_in(folder, "run.json");
+    uint64_t step;
+    return aq_checkpoint_newest_step(folder, &step);
 }
 
 int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size_t run,
@@ -64,7 +67,7 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
     if (rc != 0 || is_begun(folder)) {
         return rc;
     }
-    aq_dir_remove(folder); /* it ended before there was anything to go on with */
+    aq_dir_remove(folder);
     const size_t from = aq_sweep_run_source(study, run);
     if (from == AQ_SWEEP_NONE) {
         return 0;

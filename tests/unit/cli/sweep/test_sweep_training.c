@@ -136,3 +136,24 @@ TEST_IN_FOLDER(a_solved_run_is_scored_alike_at_each_rung)
     }
     sweep_dismiss(&hand);
 }
+
+TEST_IN_FOLDER(a_run_goes_on_from_its_checkpoint_or_begins_anew)
+{
+    static const char *const files[] = {"run.json", "checkpoints/step-000000000099.aqc"};
+    const char *dir = cli_path(state, "study");
+    char folder[CLI_PATH_MAX + 64], path[CLI_PATH_MAX + 128];
+    sweep_hand hand;
+    const aq_sweep_study *study = take_first(&hand, dir);
+    aq_sweep_training_folder(study, dir, 0, folder, sizeof(folder));
+    for (size_t count = 1; count <= 2; count++) {
+        (void)snprintf(path, sizeof(path), "%s/checkpoints", folder);
+        assert_succeeds(aq_dir_create(path, &refusal));
+        for (size_t i = 0; i < count; i++) {
+            (void)snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
+            file_put_text(path, "");
+        }
+        assert_succeeds(aq_sweep_training_prepare(study, dir, 0, &refusal));
+        assert_int_equal(aq_path_exists(folder), count == 2);
+    }
+    sweep_dismiss(&hand);
+}
