@@ -170,9 +170,9 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed,
         return rc;
     }
     read_result(dir, &run);
-    if (aq_rank_launch_check(plan->arms[arm].learners, &problem) != 0 ||
-        aq_compare_plan_config(plan, arm, seed, &config, &problem) != 0) {
-        run.outcome = AQ_OUTCOME_REFUSED;
+    const int unfit = aq_compare_plan_config(plan, arm, seed, &config, &problem);
+    if (unfit != 0 || aq_rank_launch_check(plan->arms[arm].learners, &problem) != 0) {
+        run.outcome = unfit != 0 ? AQ_OUTCOME_REFUSED : AQ_OUTCOME_FAILED;
         give_reason(&run, &problem);
         rc = aq_dir_create(dir, error);
     } else {

@@ -146,6 +146,28 @@ TEST_WITH(a_run_that_has_no_checkpoint_begins_anew, setup, cli_fixture_teardown)
     assert_int_equal(resumed("int8-s1/result.json"), 0);
 }
 
+static char path_of_all[4096]; /* where programs are */
+
+static void find_programs_again(void *unused)
+{
+    (void)unused;
+    setenv("PATH", path_of_all, 1);
+}
+
+/* What is installed meanwhile is there when the comparison goes on. */
+TEST_WITH(without_mpirun_the_machine_is_at_fault, setup, cli_fixture_teardown)
+{
+    (void)snprintf(path_of_all, sizeof(path_of_all), "%s", getenv("PATH"));
+    setenv("PATH", "/nowhere", 1);
+    at_end(find_programs_again, NULL);
+    program_run("compare", "gym:CartPole-v1", "--modes=sync", "--seeds=1", "--preset=none",
+                "--set=limits.env_steps=6000", "--output", folder, "-q", "--json", NULL);
+    json_t *json = json_load_file(in_folder("sync-s1/result.json"), 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(json, "outcome")), "failed");
+    assert_says(json_string_value(json_object_get(json, "reason")), "apt-get install openmpi-bin");
+    json_decref(json);
+}
+
 TEST_WITH(nothing_is_overwritten_without_a_word, setup, cli_fixture_teardown)
 {
     cli_make_folder(folder);
