@@ -35,42 +35,27 @@ enum {
 };
 
 #define AQ_VALUE_FIGURE_ROWS                                                                       \
-    [AQ_VALUE_LOSS] = {.name = "loss",                                                             \
-                       .title = "loss",                                                            \
-                       .unit = "",                                                                 \
-                       .meaning = "Mean loss over the last second.",                               \
+    [AQ_VALUE_LOSS] = {"loss", "loss", "", .meaning = "Mean loss over the last second.",           \
                        .is_logarithmic = true},                                                    \
-    [AQ_VALUE_MEAN] = {.name = "q_mean",                                                           \
-                       .title = "mean value",                                                      \
-                       .unit = "",                                                                 \
+    [AQ_VALUE_MEAN] = {"q_mean", "mean value", "",                                                 \
                        .meaning = "Mean value of the actions taken, over the last second."},       \
-    [AQ_VALUE_LEAST] = {.name = "q_least",                                                         \
-                        .title = "least value",                                                    \
-                        .unit = "",                                                                \
+    [AQ_VALUE_LEAST] = {"q_least", "least value", "",                                              \
                         .meaning = "Least value of an action taken, in the last second.",          \
                         .fold = AQ_METRIC_MIN},                                                    \
-    [AQ_VALUE_GREATEST] = {.name = "q_greatest",                                                   \
-                           .title = "greatest value",                                              \
-                           .unit = "",                                                             \
+    [AQ_VALUE_GREATEST] = {"q_greatest", "greatest value", "",                                     \
                            .meaning = "Greatest value of an action taken, in the last second.",    \
                            .fold = AQ_METRIC_MAX},                                                 \
-    [AQ_VALUE_ERROR_SPREAD] = {.name = "td_error_spread",                                          \
-                               .title = "spread of TD errors",                                     \
-                               .unit = "",                                                         \
-                               .meaning = "Standard deviation of a batch's TD errors, mean over "  \
-                                          "the last second.",                                      \
-                               .is_logarithmic = true}
+    [AQ_VALUE_ERROR_SPREAD] = {                                                                    \
+        "td_error_spread", "spread of TD errors", "",                                              \
+        .meaning = "Standard deviation of a batch's TD errors, mean over the last second.",        \
+        .is_logarithmic = true}
 
 #define AQ_GRADIENT_METRIC_ROWS                                                                    \
-    [AQ_VALUE_GRADIENT_NORM] = {.name = "gradient_norm",                                           \
-                                .title = "gradient norm",                                          \
-                                .unit = "",                                                        \
+    [AQ_VALUE_GRADIENT_NORM] = {"gradient_norm", "gradient norm", "",                              \
                                 .meaning = "Mean norm of the value network's gradient before it "  \
                                            "is clipped, over the last second.",                    \
                                 .is_logarithmic = true},                                           \
-    [AQ_VALUE_GRADIENT_CLIPPED] = {.name = "gradient_norm_clipped",                                \
-                                   .title = "clipped norm",                                        \
-                                   .unit = "",                                                     \
+    [AQ_VALUE_GRADIENT_CLIPPED] = {"gradient_norm_clipped", "clipped norm", "",                    \
                                    .meaning = "The same after it was clipped.",                    \
                                    .is_logarithmic = true}
 
@@ -80,19 +65,15 @@ enum {
 enum { AQ_MASS_BELOW, AQ_MASS_ABOVE, AQ_MASS_METRICS };
 
 #define AQ_MASS_METRIC_ROWS(first)                                                                 \
-    [(first) + AQ_MASS_BELOW] = {.name = "mass_below",                                             \
-                                 .title = "mass below atoms",                                      \
-                                 .unit = "",                                                       \
-                                 .meaning = "Share of the targets' probability that lay below "    \
-                                            "learner.value_min and counts as there, over the "     \
-                                            "last second."},                                       \
-               [(first) + AQ_MASS_ABOVE] = {                                                       \
-                   .name = "mass_above",                                                           \
-                   .title = "mass above atoms",                                                    \
-                   .unit = "",                                                                     \
-                   .meaning = "Share of the targets' probability that lay above "                  \
-                              "learner.value_max and counts as there, over the "                   \
-                              "last second."}
+    [(first) +                                                                                     \
+        AQ_MASS_BELOW] = {"mass_below", "mass below atoms", "",                                    \
+                          .meaning =                                                               \
+                              "Share of the targets' probability that lay below "                  \
+                              "learner.value_min and counts as there, over the last second."},     \
+        [(first) + AQ_MASS_ABOVE] = {                                                              \
+            "mass_above", "mass above atoms", "",                                                  \
+            .meaning = "Share of the targets' probability that lay above learner.value_max and "   \
+                       "counts as there, over the last second."}
 
 /* Nothing was learned from: all AQ_VALUE_METRICS are NaN, and count for no mean. */
 void aq_value_figures_untold(double *metrics);

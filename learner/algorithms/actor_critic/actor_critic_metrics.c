@@ -6,42 +6,32 @@
 #include <math.h>
 
 #define POLICY_METRIC_ROWS                                                                         \
-    [AQ_POLICY_LOSS] = {.name = "policy_loss",                                                     \
-                        .title = "policy loss",                                                    \
-                        .unit = "",                                                                \
-                        .meaning = "Minus the mean value of the policy's own actions, with "       \
-                                   "what sac counts for entropy; of iql what its imitation "       \
-                                   "loses; over the last second."},                                \
-    [AQ_POLICY_GRADIENT_NORM] = {.name = "policy_gradient_norm",                                   \
-                                 .title = "policy gradient norm",                                  \
-                                 .unit = "",                                                       \
-                                 .meaning = "Mean norm of the policy's gradient before it is "     \
-                                            "clipped, over the last second.",                      \
-                                 .is_logarithmic = true},                                          \
-    [AQ_POLICY_GRADIENT_CLIPPED] = {.name = "policy_gradient_norm_clipped",                        \
-                                    .title = "clipped policy norm",                                \
-                                    .unit = "",                                                    \
+    [AQ_POLICY_LOSS] =                                                                             \
+        {"policy_loss", "policy loss", "",                                                         \
+         .meaning = "Minus the mean value of the policy's own actions, with what sac counts "      \
+                    "for entropy; of iql what its imitation loses; over the last second."},        \
+    [AQ_POLICY_GRADIENT_NORM] =                                                                    \
+        {"policy_gradient_norm", "policy gradient norm", "",                                       \
+         .meaning =                                                                                \
+             "Mean norm of the policy's gradient before it is clipped, over the last second.",     \
+         .is_logarithmic = true},                                                                  \
+    [AQ_POLICY_GRADIENT_CLIPPED] = {"policy_gradient_norm_clipped", "clipped policy norm", "",     \
                                     .meaning = "The same after it was clipped.",                   \
                                     .is_logarithmic = true},                                       \
-    [AQ_POLICY_SATURATED] = {.name = "actions_saturated",                                          \
-                             .title = "saturated actions",                                         \
-                             .unit = "",                                                           \
-                             .meaning = "Share of the elements of the policy's own actions that "  \
-                                        "are within 1 % of a bound, over the last second."}
+    [AQ_POLICY_SATURATED] = {                                                                      \
+        "actions_saturated", "saturated actions", "",                                              \
+        .meaning = "Share of the elements of the policy's own actions that are within "            \
+                   "1 % of a bound, over the last second."}
 
 #define SOFT_METRIC_ROWS                                                                           \
-    [AQ_SOFT_TEMPERATURE] = {.name = "temperature",                                                \
-                             .title = "temperature",                                               \
-                             .unit = "",                                                           \
-                             .meaning = "What a nat of entropy is worth, alpha, over the last "    \
-                                        "second.",                                                 \
+    [AQ_SOFT_TEMPERATURE] = {"temperature", "temperature", "",                                     \
+                             .meaning =                                                            \
+                                 "What a nat of entropy is worth, alpha, over the last second.",   \
                              .is_logarithmic = true},                                              \
-    [AQ_SOFT_ENTROPY] = {.name = "policy_entropy",                                                 \
-                         .title = "policy entropy",                                                \
-                         .unit = "nats",                                                           \
+    [AQ_SOFT_ENTROPY] = {"policy_entropy", "policy entropy", "nats",                               \
                          .meaning = "Mean entropy of the policy's own actions, over the last "     \
-                                    "second; of numbers it is that within +-1, so that the most "  \
-                                    "is 0.69 for each element."}
+                                    "second; of numbers it is that "                               \
+                                    "within +-1, so that the most is 0.69 for each element."}
 
 const aq_metric aq_actor_critic_metrics[AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS] = {
     AQ_VALUE_METRIC_ROWS,
@@ -52,24 +42,21 @@ const aq_metric aq_actor_critic_metrics[AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS] = 
 const aq_metric aq_cloning_metrics[AQ_CLONING_METRICS] = {
     AQ_VALUE_METRIC_ROWS,
     POLICY_METRIC_ROWS,
-    [AQ_POLICY_DISTANCE] = {.name = "policy_distance",
-                            .title = "distance from data",
-                            .unit = "",
-                            .meaning = "Mean square of what an element of the policy's own action "
-                                       "differs by from the data's, within +-1, over the last "
-                                       "second.",
-                            .is_logarithmic = true},
+    [AQ_POLICY_DISTANCE] =
+        {"policy_distance", "distance from data", "",
+         .meaning = "Mean square of what an element of the policy's own action differs by "
+                    "from the data's, within +-1, over the last second.",
+         .is_logarithmic = true},
 };
 
 const aq_metric aq_soft_metrics[AQ_CONSERVATIVE_METRICS] = {
     AQ_VALUE_METRIC_ROWS,
     POLICY_METRIC_ROWS,
     SOFT_METRIC_ROWS,
-    [AQ_VALUE_GAP] = {.name = "value_gap",
-                      .title = "value gap",
-                      .unit = "",
-                      .meaning = "Mean value, as a logarithm of a sum of exponentials, of all "
-                                 "actions beyond that of the data's, over the last second."},
+    [AQ_VALUE_GAP] =
+        {"value_gap", "value gap", "",
+         .meaning = "Mean value, as a logarithm of a sum of exponentials, of all actions beyond "
+                    "that of the data's, over the last second."},
 };
 
 const aq_metric aq_soft_distribution_metrics[AQ_SOFT_DISTRIBUTION_METRICS] = {
