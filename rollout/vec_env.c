@@ -32,44 +32,23 @@ void *aq_vec_env_state(const aq_vec_env *vec, uint32_t lane)
 
 /* ---- create and destroy --------------------------------------------------------------------- */
 
-static aq_vec_env *lay_out(const aq_env_task *task, uint32_t lanes)
+static void lay_out(void *made, aq_arrays *at)
 {
-    const size_t state_bytes = task->env->class->state_bytes;
-    const size_t stride = (state_bytes + STATE_ALIGNMENT - 1) & ~(size_t)(STATE_ALIGNMENT - 1);
-    size_t bytes = sizeof(aq_vec_env);
-    size_t obs = aq_arrays_add(&bytes, lanes, task->obs_bytes);
-    size_t next_obs = aq_arrays_add(&bytes, lanes, task->obs_bytes);
-    size_t reward = aq_arrays_add(&bytes, lanes, sizeof(float));
-    size_t events = aq_arrays_add(&bytes, lanes, sizeof(uint8_t));
-    size_t waits = aq_arrays_add(&bytes, lanes, sizeof(uint8_t));
-    size_t ends = aq_arrays_add(&bytes, lanes, sizeof(uint8_t));
-    size_t episode_return = aq_arrays_add(&bytes, lanes, sizeof(double));
-    size_t episode_steps = aq_arrays_add(&bytes, lanes, sizeof(uint32_t));
-    size_t states = aq_arrays_add(&bytes, lanes, stride);
-    size_t state_at = aq_arrays_add(&bytes, lanes, sizeof(uint32_t));
-    size_t rngs = aq_arrays_add(&bytes, lanes, sizeof(aq_rng));
-    size_t retry_ns = aq_arrays_add(&bytes, lanes, sizeof(int64_t));
-    size_t failed_in_row = aq_arrays_add(&bytes, lanes, sizeof(uint32_t));
-    uint8_t *block = aq_alloc(1, bytes);
-    if (block == NULL) {
-        return NULL;
-    }
-    aq_vec_env *vec = (aq_vec_env *)(void *)block;
-    vec->obs = block + obs;
-    vec->next_obs = block + next_obs;
-    vec->reward = (float *)(void *)(block + reward);
-    vec->events = block + events;
-    vec->waits = block + waits;
-    vec->ends = block + ends;
-    vec->episode_return = (double *)(void *)(block + episode_return);
-    vec->episode_steps = (uint32_t *)(void *)(block + episode_steps);
-    vec->states = block + states;
-    vec->state_stride = stride;
-    vec->state_at = (uint32_t *)(void *)(block + state_at);
-    vec->rngs = (aq_rng *)(void *)(block + rngs);
-    vec->retry_ns = (int64_t *)(void *)(block + retry_ns);
-    vec->failed_in_row = (uint32_t *)(void *)(block + failed_in_row);
-    return vec;
+    aq_vec_env *vec = made;
+    const uint32_t lanes = vec->lanes_max;
+    vec->obs = aq_arrays_place(at, lanes, vec->task.obs_bytes);
+    vec->next_obs = aq_arrays_place(at, lanes, vec->task.obs_bytes);
+    vec->reward = aq_arrays_place(at, lanes, sizeof(*vec->reward));
+    vec->events = aq_arrays_place(at, lanes, sizeof(*vec->events));
+    vec->waits = aq_arrays_place(at, lanes, sizeof(*vec->waits));
+    vec->ends = aq_arrays_place(at, lanes, sizeof(*vec->ends));
+    vec->episode_return = aq_arrays_place(at, lanes, sizeof(*vec->episode_return));
+    vec->episode_steps = aq_arrays_place(at, lanes, sizeof(*vec->episode_steps));
+    vec->states = aq_arrays_place(at, lanes, vec->state_stride);
+    vec->state_at = aq_arrays_place(at, lanes, sizeof(*vec->state_at));
+    vec->rngs = aq_arrays_place(at, lanes, sizeof(*vec->rngs));
+    vec->retry_ns = aq_arrays_place(at, lanes, sizeof(*vec->retry_ns));
+    vec->failed_in_row = aq_arrays_place(at, lanes, sizeof(*vec->failed_in_row));
 }
 
 static int begin_states(aq_vec_env *vec, aq_error *error)
@@ -93,15 +72,20 @@ int aq_vec_env_create(const aq_env_task *task, uint32_t lanes, uint64_t seed, aq
 {
     AQ_ASSERT(lanes >= 1);
     AQ_ASSERT(lanes <= AQ_VEC_ENV_LANES_MAX);
-    aq_vec_env *vec = lay_out(task, lanes);
+    const size_t state_bytes = task->env->class->state_bytes;
+    aq_vec_env *vec = aq_alloc(1, sizeof(*vec));
     if (vec == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", lanes);
     }
     vec->task = aq_env_task_copy(task);
     vec->lanes_max = lanes;
+    vec->state_stride = (state_bytes + STATE_ALIGNMENT - 1) & ~(size_t)(STATE_ALIGNMENT - 1);
     vec->step_limit =
         task->env->step_limit != 0 ? task->env->step_limit : (uint32_t)AQ_VEC_ENV_STEPS_MAX;
-    int rc = begin_states(vec, error);
+    vec->arrays = aq_arrays_make(lay_out, vec);
+    int rc = vec->arrays != NULL
+                 ? begin_states(vec, error)
+                 : aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", lanes);
     if (rc != 0) {
         aq_vec_env_destroy(vec);
         return rc;
@@ -121,6 +105,7 @@ void aq_vec_env_destroy(aq_vec_env *vec)
         env->class->end(env->params, vec->states + i * vec->state_stride);
     }
     aq_env_task_fini(&vec->task);
+    aq_free(vec->arrays);
     aq_free(vec);
 }
 

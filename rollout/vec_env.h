@@ -66,6 +66,7 @@ typedef struct aq_vec_env {
     int64_t *retry_ns;       /* when a lane that waits tries again */
     uint32_t *failed_in_row; /* steps and resets, since a step was made */
     uint32_t begun;          /* states that have to be ended */
+    void *arrays;            /* the block of all */
 } aq_vec_env;
 
 /* All lanes at the start of an episode, as after aq_vec_env_start. `lanes` is 1 to

@@ -32,39 +32,8 @@ struct aq_net_train {
     float *d[AQ_NET_VALUES_MAX]; /* dX of each value, while it is needed, backward_rows_max rows */
     aq_products *products;       /* NULL: those of fp32 */
     float *more[AQ_LAYER_SOURCES_MAX]; /* what is then added to it; NULL in a chain */
+    void *arrays;                      /* the block of all */
 };
-
-/* Offsets of the arrays in the block; 0 for those that are not there. */
-typedef struct places {
-    size_t bytes;
-    size_t out[AQ_NET_LAYERS_MAX];
-    size_t kept[AQ_NET_LAYERS_MAX];
-    size_t quant_weight[AQ_NET_LAYERS_MAX];
-    size_t quant_input[AQ_NET_LAYERS_MAX];
-    size_t scratch;
-    size_t uncounted;
-    size_t no_bias, noise;
-    size_t d[AQ_NET_VALUES_MAX];
-    size_t more[AQ_LAYER_SOURCES_MAX];
-} places;
-
-static void lay_out_layer(const aq_net_train_config *config, uint32_t l, places *at)
-{
-    const aq_layer_spec *layer = &config->spec->layers[l];
-    const aq_train_kind *kind = aq_train_kind_of(layer);
-    const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
-    const uint32_t source = aq_net_sources(config->spec, l).values[0];
-    at->out[l] = aq_arrays_add(&at->bytes, config->rows_max, layer->outputs * sizeof(float));
-    if (kind->kept_bytes != NULL) {
-        at->kept[l] = aq_arrays_add(&at->bytes, config->rows_max, kind->kept_bytes(layer));
-    }
-    if (aq_fake_quant_covers(&config->quant, config->spec, l)) {
-        at->quant_weight[l] =
-            aq_arrays_add(&at->bytes, matrix.rows, matrix.columns * sizeof(float));
-        at->quant_input[l] = aq_arrays_add(
-            &at->bytes, config->rows_max, aq_net_value_width(config->spec, source) * sizeof(float));
-    }
-}
 
 /* As many as layers may add at once: none where each value has one gradient alone. */
 static uint32_t count_more(const aq_net_spec *spec)
@@ -92,60 +61,50 @@ static size_t scratch_bytes(const aq_net_spec *spec)
     return most;
 }
 
-static places lay_out(const aq_net_train_config *config)
+static void lay_out_layer(aq_net_train *train, uint32_t l, void *scratch, aq_arrays *at)
 {
-    const aq_net_spec *spec = config->spec;
+    const aq_layer_spec *spec = &train->spec.layers[l];
+    const aq_train_kind *kind = aq_train_kind_of(spec);
+    aq_train_layer *layer = &train->layers[l];
+    *layer = (aq_train_layer){.spec = spec, .scratch = scratch};
+    layer->out = aq_arrays_place(at, train->rows_max, spec->outputs * sizeof(float));
+    if (kind->kept_bytes != NULL) {
+        layer->kept = aq_arrays_place(at, train->rows_max, kind->kept_bytes(spec));
+    }
+    if (aq_fake_quant_covers(&train->quant, &train->spec, l)) {
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(spec);
+        const uint32_t width = aq_net_value_width(&train->spec, train->sources[l].values[0]);
+        train->quant_weight[l] = aq_arrays_place(at, matrix.rows, matrix.columns * sizeof(float));
+        train->quant_input[l] = aq_arrays_place(at, train->rows_max, width * sizeof(float));
+    }
+}
+
+static void lay_out(void *made, aq_arrays *at)
+{
+    aq_net_train *train = made;
+    const aq_net_spec *spec = &train->spec;
     const aq_net_buffers buffers = aq_net_all_buffers(spec);
     const size_t row_bytes = aq_net_spec_width_max(spec) * sizeof(float);
-    size_t buffer_at[AQ_NET_VALUES_MAX];
-    places at = {.bytes = sizeof(aq_net_train)};
-    for (uint32_t l = 0; l < spec->layer_count; l++) {
-        lay_out_layer(config, l, &at);
+    float *buffer[AQ_NET_VALUES_MAX];
+    void *scratch = aq_arrays_place(at, scratch_bytes(spec), 1);
+    train->uncounted = aq_arrays_place(at, 2, row_bytes);
+    if (train->split != NULL && train->split->ranks != NULL) {
+        train->no_bias = aq_arrays_place(at, 1, row_bytes);
     }
-    at.scratch = aq_arrays_add(&at.bytes, scratch_bytes(spec), 1);
-    at.uncounted = aq_arrays_add(&at.bytes, 2, row_bytes);
-    if (config->split != NULL && config->split->ranks != NULL) {
-        at.no_bias = aq_arrays_add(&at.bytes, 1, row_bytes);
+    train->noise = aq_arrays_place(at, aq_net_spec_noise(spec), sizeof(float));
+    for (uint32_t l = 0, first = 0; l < spec->layer_count; l++) {
+        lay_out_layer(train, l, scratch, at);
+        train->layers[l].noise = train->noise != NULL ? train->noise + first : NULL;
+        first += aq_layer_noise_count(&spec->layers[l]);
     }
-    at.noise = aq_arrays_add(&at.bytes, aq_net_spec_noise(spec), sizeof(float));
     for (uint32_t i = 0; i < buffers.count; i++) {
-        buffer_at[i] = aq_arrays_add(&at.bytes, config->backward_rows_max, row_bytes);
+        buffer[i] = aq_arrays_place(at, train->backward_rows_max, row_bytes);
     }
     for (uint32_t value = 0; value <= spec->layer_count; value++) {
-        at.d[value] = buffer_at[buffers.of[value]];
+        train->d[value] = buffer[buffers.of[value]];
     }
     for (uint32_t k = 0; k < count_more(spec); k++) {
-        at.more[k] = aq_arrays_add(&at.bytes, config->backward_rows_max, row_bytes);
-    }
-    return at;
-}
-
-static void *place(char *block, size_t offset)
-{
-    return offset != 0 ? block + offset : NULL;
-}
-
-static void place_arrays(aq_net_train *train, const places *at)
-{
-    char *block = (char *)train;
-    float *noise = train->noise = place(block, at->noise);
-    for (uint32_t l = 0; l < train->spec.layer_count; l++) {
-        train->layers[l] = (aq_train_layer){.spec = &train->spec.layers[l],
-                                            .out = place(block, at->out[l]),
-                                            .kept = place(block, at->kept[l]),
-                                            .scratch = place(block, at->scratch),
-                                            .noise = noise};
-        noise += aq_layer_noise_count(&train->spec.layers[l]);
-        train->quant_weight[l] = place(block, at->quant_weight[l]);
-        train->quant_input[l] = place(block, at->quant_input[l]);
-    }
-    train->uncounted = place(block, at->uncounted);
-    train->no_bias = place(block, at->no_bias);
-    for (uint32_t value = 0; value < AQ_NET_VALUES_MAX; value++) {
-        train->d[value] = place(block, at->d[value]);
-    }
-    for (uint32_t k = 0; k < AQ_LAYER_SOURCES_MAX; k++) {
-        train->more[k] = place(block, at->more[k]);
+        train->more[k] = aq_arrays_place(at, train->backward_rows_max, row_bytes);
     }
 }
 
@@ -177,11 +136,9 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
 {
     AQ_ASSERT(config->backward_rows_max > 0);
     AQ_ASSERT(config->backward_rows_max <= config->rows_max);
-    const places at = lay_out(config);
-    aq_net_train *train = aq_alloc_large(1, at.bytes);
+    aq_net_train *train = aq_alloc(1, sizeof(*train));
     if (train == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for training a network of %zu parameters",
-                       aq_net_spec_parameters(config->spec));
+        return aq_fail(error, AQ_E_NOMEM, "no memory for training a network");
     }
     train->spec = *config->spec;
     train->split = config->split;
@@ -196,8 +153,11 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
     }
     train->gives_input_parts = aq_net_reader_count(&train->spec, 0) == 1 &&
                                aq_train_kind_of(&train->spec.layers[0])->gives_parts;
-    place_arrays(train, &at);
-    int rc = make_products(config, train, error);
+    train->arrays = aq_arrays_make(lay_out, train);
+    int rc = train->arrays != NULL
+                 ? make_products(config, train, error)
+                 : aq_fail(error, AQ_E_NOMEM, "no memory for training a network of %zu parameters",
+                           aq_net_spec_parameters(config->spec));
     if (rc != 0) {
         aq_net_train_destroy(train);
         return rc;
@@ -210,6 +170,7 @@ void aq_net_train_destroy(aq_net_train *train)
 {
     if (train != NULL) {
         aq_products_destroy(train->products);
+        aq_free(train->arrays);
         aq_free(train);
     }
 }

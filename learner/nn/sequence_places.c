@@ -6,20 +6,12 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 
-int aq_sequence_places_init(aq_sequence_places *places, uint32_t steps_max)
+void aq_sequence_places_lay_out(aq_sequence_places *places, uint32_t steps_max, aq_arrays *at)
 {
-    *places = (aq_sequence_places){.steps_max = steps_max};
-    places->active = aq_alloc((size_t)steps_max + 1, sizeof(*places->active));
-    places->next = aq_alloc((size_t)steps_max + 1, sizeof(*places->next));
-    return places->active != NULL && places->next != NULL ? 0 : AQ_E_NOMEM;
-}
-
-void aq_sequence_places_fini(aq_sequence_places *places)
-{
-    aq_free(places->active);
-    aq_free(places->next);
+    places->steps_max = steps_max;
+    places->active = aq_arrays_place(at, (size_t)steps_max + 1, sizeof(*places->active));
+    places->next = aq_arrays_place(at, (size_t)steps_max + 1, sizeof(*places->next));
 }
 
 void aq_sequence_places_begin(aq_sequence_places *places)

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "common/base/error.h"
+#include "common/base/arrays.h"
 
 typedef struct aq_sequence_places {
     uint32_t steps_max; /* of a sequence */
@@ -19,9 +19,8 @@ typedef struct aq_sequence_places {
     uint32_t *next;     /* (steps_max + 1): the place of the next that has so many */
 } aq_sequence_places;
 
-/* AQ_E_NOMEM; `fini` is due then, too. */
-int aq_sequence_places_init(aq_sequence_places *places, uint32_t steps_max) AQ_MUST_USE;
-void aq_sequence_places_fini(aq_sequence_places *places); /* zeroes are fine */
+/* Among the arrays of their owner. */
+void aq_sequence_places_lay_out(aq_sequence_places *places, uint32_t steps_max, aq_arrays *at);
 
 /* A new set of sequences; each of them, of at least one step; and that there are no more. */
 void aq_sequence_places_begin(aq_sequence_places *places);

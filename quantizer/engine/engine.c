@@ -39,7 +39,7 @@ struct aq_engine {
     float *state;              /* (block, state_width): of who keeps none */
     uint32_t noise_width;
     const float *noise; /* (rows, noise_width) of the next calls; NULL: none */
-    void *scratch_block;
+    void *arrays;       /* the block of all */
 };
 
 static size_t round_up(size_t value, size_t multiple)
@@ -75,46 +75,34 @@ static aq_engine_need whole_need(const aq_engine *engine, size_t rows, size_t *r
     return whole;
 }
 
-static int create_scratch(aq_engine *engine)
+static void lay_out(void *made, aq_arrays *at)
 {
+    aq_engine *engine = made;
     const size_t line = AQ_ALIGNMENT_BYTES;
     const size_t rows = min_size(engine->rows_max, AQ_ENGINE_BLOCK);
     const aq_net_buffers buffers = aq_net_inner_buffers(&engine->snapshot->spec);
-    size_t buffer_at[AQ_NET_VALUES_MAX];
+    float *buffer[AQ_NET_VALUES_MAX];
     size_t width;
     const aq_engine_need need = whole_need(engine, rows, &width);
-    size_t bytes = 0;
+    const size_t outputs = aq_net_spec_outputs(&engine->snapshot->spec);
+    const size_t inputs = engine->layers[0].spec->inputs;
+    const size_t finite_rows = engine->image_layers > 0 ? 1 : rows;
 
     engine->y_stride = round_up(width, line / sizeof(float)) + line / sizeof(float);
     engine->scratch.q_stride = round_up(need.q_row_bytes, AQ_QKERNEL_Q_PADDING) + line;
     for (uint32_t i = 0; i < buffers.count; i++) {
-        buffer_at[i] = aq_arrays_add(&bytes, rows, engine->y_stride * sizeof(float));
+        buffer[i] = aq_arrays_place(at, rows, engine->y_stride * sizeof(float));
     }
-    const size_t quant_at = aq_arrays_add(&bytes, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
-    const size_t q_at = aq_arrays_add(&bytes, need.q_rows, engine->scratch.q_stride);
-    const size_t room_at = aq_arrays_add(&bytes, need.room_bytes, 1);
-    const size_t state_at = aq_arrays_add(&bytes, rows, engine->state_width * sizeof(float));
-    const size_t outputs_at = aq_arrays_add(
-        &bytes, engine->rows_max, aq_net_spec_outputs(&engine->snapshot->spec) * sizeof(float));
-    const size_t inputs = engine->layers[0].spec->inputs;
-    const size_t finite_rows = engine->image_layers > 0 ? 1 : rows;
-    const size_t finite_at =
-        aq_arrays_add(&bytes, engine->meets_floats ? finite_rows : 0, inputs * sizeof(float));
-    unsigned char *block = aq_alloc(1, bytes);
-    if (block == NULL) {
-        return AQ_E_NOMEM;
-    }
-    engine->scratch_block = block;
     for (uint32_t i = 0; i + 1 < engine->layer_count; i++) {
-        engine->y[i] = (float *)(void *)(block + buffer_at[buffers.of[1 + i]]);
+        engine->y[i] = buffer[buffers.of[1 + i]];
     }
-    engine->scratch.quant = (aq_row_quant *)(void *)(block + quant_at);
-    engine->scratch.q = block + q_at;
-    engine->scratch.room = block + room_at;
-    engine->outputs = (float *)(void *)(block + outputs_at);
-    engine->finite = (float *)(void *)(block + finite_at);
-    engine->state = (float *)(void *)(block + state_at);
-    return 0;
+    engine->scratch.quant = aq_arrays_place(at, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
+    engine->scratch.q = aq_arrays_place(at, need.q_rows, engine->scratch.q_stride);
+    engine->scratch.room = aq_arrays_place(at, need.room_bytes, 1);
+    engine->state = aq_arrays_place(at, rows, engine->state_width * sizeof(float));
+    engine->outputs = aq_arrays_place(at, engine->rows_max, outputs * sizeof(float));
+    engine->finite =
+        aq_arrays_place(at, engine->meets_floats ? finite_rows : 0, inputs * sizeof(float));
 }
 
 static int init_layers(aq_engine *engine, aq_error *error)
@@ -163,9 +151,10 @@ int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
     aq_net_find_acting(&snapshot->spec, engine->acting);
     rc = init_layers(engine, error);
     if (rc == 0) {
-        rc = create_scratch(engine);
-        rc = rc == 0 ? 0
-                     : aq_fail(error, rc, "engine for %zu rows: %s", rows_max, aq_error_text(rc));
+        engine->arrays = aq_arrays_make(lay_out, engine);
+        rc = engine->arrays != NULL
+                 ? 0
+                 : aq_fail(error, AQ_E_NOMEM, "engine for %zu rows: out of memory", rows_max);
     }
     if (rc != 0) {
         aq_engine_destroy(engine);
@@ -183,7 +172,7 @@ void aq_engine_destroy(aq_engine *engine)
     for (uint32_t i = 0; i < engine->layer_count; i++) {
         aq_engine_layer_fini(&engine->layers[i]);
     }
-    aq_free(engine->scratch_block);
+    aq_free(engine->arrays);
     aq_snapshot_unref(engine->snapshot);
     aq_free(engine);
 }

@@ -20,6 +20,8 @@ typedef struct aq_soft_draw {
 
 struct aq_actor_critic_share {
     const aq_actor_critic_setup *setup;
+    uint32_t rows_max;
+    void *arrays; /* the block of all */
     aq_net_train *policy, *critic[AQ_CRITICS_MAX], *value;
     aq_actor_critic_nets gradient;
     aq_actor_critic_sums sums;

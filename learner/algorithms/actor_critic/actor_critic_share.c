@@ -14,22 +14,16 @@
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-typedef struct layout {
-    size_t bytes;
-    char *block; /* NULL: it is measured only */
-} layout;
-
-static float *place(layout *at, size_t rows, size_t width)
+static float *place(aq_arrays *at, size_t rows, size_t width)
 {
-    const size_t offset = aq_arrays_add(&at->bytes, rows, width * sizeof(float));
-
-    return at->block != NULL ? (float *)(void *)(at->block + offset) : NULL;
+    return aq_arrays_place(at, rows, width * sizeof(float));
 }
 
-/* Puts the arrays one after the other, behind the struct. */
-static void place_all(const aq_actor_critic_setup *setup, size_t rows, layout *at,
-                      aq_actor_critic_share *share)
+static void lay_out(void *made, aq_arrays *at)
 {
+    aq_actor_critic_share *share = made;
+    const aq_actor_critic_setup *setup = share->setup;
+    const size_t rows = share->rows_max;
     const size_t outputs = aq_net_spec_outputs(&setup->critic.slice);
     const size_t inputs = setup->inputs, actions = setup->actions;
     const size_t drawn = setup->kind->is_soft && setup->choices == 0 ? actions : 0;
@@ -63,23 +57,6 @@ static void place_all(const aq_actor_critic_setup *setup, size_t rows, layout *a
     };
 }
 
-static aq_actor_critic_share *share_alloc(const aq_actor_critic_setup *setup, uint32_t rows)
-{
-    aq_actor_critic_share measured;
-    layout at = {.bytes = sizeof(measured)};
-
-    place_all(setup, rows, &at, &measured);
-    char *block = aq_alloc_large(1, at.bytes);
-    if (block == NULL) {
-        return NULL;
-    }
-    aq_actor_critic_share *share = (aq_actor_critic_share *)(void *)block;
-    at = (layout){.bytes = sizeof(*share), .block = block};
-    place_all(setup, rows, &at, share);
-    share->setup = setup;
-    return share;
-}
-
 static int make_judge(const aq_actor_critic_setup *setup, const aq_net_split *split, uint32_t rows,
                       aq_net_train **ret_net, aq_error *error)
 {
@@ -94,9 +71,15 @@ static int make_judge(const aq_actor_critic_setup *setup, const aq_net_split *sp
 int aq_actor_critic_share_create(const aq_actor_critic_setup *setup, uint32_t rows_max,
                                  aq_actor_critic_share **ret_share, aq_error *error)
 {
-    aq_actor_critic_share *share = share_alloc(setup, rows_max);
+    aq_actor_critic_share *share = aq_alloc(1, sizeof(*share));
 
-    if (share == NULL) {
+    if (share != NULL) {
+        share->setup = setup;
+        share->rows_max = rows_max;
+        share->arrays = aq_arrays_make(lay_out, share);
+    }
+    if (share == NULL || share->arrays == NULL) {
+        aq_free(share);
         return aq_fail(error, AQ_E_NOMEM, "no memory for a policy and its critics");
     }
     int rc = aq_net_train_create(&(aq_net_train_config){.spec = &setup->policy.slice,
@@ -133,6 +116,7 @@ void aq_actor_critic_share_destroy(aq_actor_critic_share *share)
     }
     aq_net_train_destroy(share->value);
     aq_net_train_destroy(share->policy);
+    aq_free(share->arrays);
     aq_free(share);
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/config/pacing.h"
@@ -182,41 +183,44 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
     return rc;
 }
 
-static int make_room(aq_on_policy *self, aq_error *error)
+static void lay_out(void *algorithm, aq_arrays *at)
 {
+    aq_on_policy *self = algorithm;
     aq_on_policy_group *group = &self->group;
     const size_t steps = self->steps_max;
     const size_t boundaries = 2 * steps; /* a sequence has at least one step */
-    const size_t policy = self->policy.online.count;
     const uint32_t state = aq_net_spec_state(&self->policy.spec);
-    int rc = aq_on_policy_memory_init(&self->memory, state, self->sequence_steps, self->steps_max);
-    self->input = aq_alloc(self->part_max, (self->inputs + state) * sizeof(float));
-    self->numbers = aq_alloc(boundaries, sizeof(uint32_t));
-    for (uint32_t i = 0; self->numbers != NULL && i < boundaries; i++) {
+    const size_t output_bytes = self->outputs * sizeof(float);
+    self->input = aq_arrays_place(at, self->part_max, (self->inputs + state) * sizeof(float));
+    self->numbers = aq_arrays_place(at, boundaries, sizeof(uint32_t));
+    self->d_out = aq_arrays_place(at, self->part_max, output_bytes);
+    self->noisy = aq_arrays_place(at, 1, output_bytes);
+    self->parts = aq_arrays_place(at, self->part_max, sizeof(float));
+    group->own.observation = aq_arrays_place(at, boundaries, sizeof(uint32_t));
+    group->own.steps = aq_arrays_place(at, steps, sizeof(uint32_t));
+    group->old = aq_arrays_place(at, boundaries, sizeof(float));
+    group->ratio = aq_arrays_place(at, boundaries, sizeof(float));
+    group->value = aq_arrays_place(at, boundaries, sizeof(float));
+    group->advantage = aq_arrays_place(at, boundaries, sizeof(float));
+    group->target = aq_arrays_place(at, boundaries, sizeof(float));
+    if (self->kind->improve != NULL) {
+        self->vectors =
+            aq_arrays_place(at, self->policy.online.count, AQ_ON_POLICY_VECTORS * sizeof(float));
+        self->old_outputs = aq_arrays_place(at, steps, output_bytes);
+    }
+    aq_on_policy_memory_lay_out(&self->memory, state, self->sequence_steps, self->steps_max, at);
+}
+
+static int make_room(aq_on_policy *self, aq_error *error)
+{
+    self->arrays = aq_arrays_make(lay_out, self);
+    if (self->arrays == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for groups of %u steps", self->steps_max);
+    }
+    for (uint32_t i = 0; i < 2 * self->steps_max; i++) {
         self->numbers[i] = i;
     }
-    self->d_out = aq_alloc(self->part_max, self->outputs * sizeof(float));
-    self->noisy = aq_alloc(self->outputs, sizeof(float));
-    self->parts = aq_alloc(self->part_max, sizeof(float));
-    group->own.observation = aq_alloc(boundaries, sizeof(uint32_t));
-    group->own.steps = aq_alloc(steps, sizeof(uint32_t));
-    group->old = aq_alloc(boundaries, sizeof(float));
-    group->ratio = aq_alloc(boundaries, sizeof(float));
-    group->value = aq_alloc(boundaries, sizeof(float));
-    group->advantage = aq_alloc(boundaries, sizeof(float));
-    group->target = aq_alloc(boundaries, sizeof(float));
-    const bool improves = self->kind->improve != NULL;
-    if (improves) {
-        self->vectors = aq_alloc(policy, AQ_ON_POLICY_VECTORS * sizeof(float));
-        self->old_outputs = aq_alloc(steps, self->outputs * sizeof(float));
-    }
-    return rc == 0 && self->numbers != NULL && self->input != NULL && self->d_out != NULL &&
-                   self->noisy != NULL && self->parts != NULL && group->own.observation != NULL &&
-                   group->own.steps != NULL && group->old != NULL && group->ratio != NULL &&
-                   group->value != NULL && group->advantage != NULL && group->target != NULL &&
-                   (!improves || (self->vectors != NULL && self->old_outputs != NULL))
-               ? 0
-               : aq_fail(error, AQ_E_NOMEM, "no memory for groups of %zu steps", steps);
+    return 0;
 }
 
 int aq_on_policy_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
@@ -273,18 +277,10 @@ void aq_on_policy_destroy(aq_algorithm *algorithm)
         return;
     }
     aq_on_policy *self = self_of(algorithm);
-    aq_on_policy_group *group = &self->group;
-    aq_on_policy_memory_fini(&self->memory);
     net_fini(&self->policy);
     net_fini(&self->value);
-    void *const room[] = {self->block,      self->input,       self->d_out,
-                          self->noisy,      self->parts,       group->own.observation,
-                          group->own.steps, group->old,        group->ratio,
-                          group->value,     group->target,     group->advantage,
-                          self->vectors,    self->old_outputs, self->numbers};
-    for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
-        aq_free(room[i]);
-    }
+    aq_free(self->block);
+    aq_free(self->arrays);
     aq_free(self);
 }
 

@@ -7,35 +7,19 @@
  */
 #include <string.h>
 
-#include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "learner/algorithms/on_policy/on_policy_priv.h"
 
-int aq_on_policy_memory_init(aq_on_policy_memory *memory, uint32_t width, uint32_t sequence_steps,
-                             uint32_t steps_max)
+void aq_on_policy_memory_lay_out(aq_on_policy_memory *memory, uint32_t width,
+                                 uint32_t sequence_steps, uint32_t steps_max, aq_arrays *at)
 {
     memory->width = width;
-    if (width == 0) {
-        return 0;
+    if (width > 0) {
+        memory->first = aq_arrays_place(at, steps_max, sizeof(uint32_t));
+        memory->order = aq_arrays_place(at, steps_max, sizeof(uint32_t));
+        memory->steps = aq_arrays_place(at, steps_max, sizeof(uint32_t));
+        memory->state = aq_arrays_place(at, steps_max, width * sizeof(float));
+        aq_sequence_places_lay_out(&memory->places, sequence_steps, at);
     }
-    memory->first = aq_alloc(steps_max, sizeof(uint32_t));
-    memory->order = aq_alloc(steps_max, sizeof(uint32_t));
-    memory->steps = aq_alloc(steps_max, sizeof(uint32_t));
-    memory->state = aq_alloc(steps_max, width * sizeof(float));
-    int rc = aq_sequence_places_init(&memory->places, sequence_steps);
-    return rc == 0 && memory->first != NULL && memory->order != NULL && memory->steps != NULL &&
-                   memory->state != NULL
-               ? 0
-               : AQ_E_NOMEM;
-}
-
-void aq_on_policy_memory_fini(aq_on_policy_memory *memory)
-{
-    aq_free(memory->first);
-    aq_free(memory->order);
-    aq_free(memory->steps);
-    aq_sequence_places_fini(&memory->places);
-    aq_free(memory->state);
 }
 
 void aq_on_policy_memory_begin(aq_on_policy_memory *memory, const aq_batch *rows,

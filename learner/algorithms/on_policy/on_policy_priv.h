@@ -93,6 +93,7 @@ typedef struct aq_on_policy {
     float *parts;       /* (part_max): advantages of a minibatch, normalized */
     float *vectors;     /* for `improve`: AQ_ON_POLICY_VECTORS of the policy's parameters */
     float *old_outputs; /* likewise: (steps_max, outputs) */
+    void *arrays;       /* the block of all of these from `input` on, and of the group's */
 } aq_on_policy;
 
 /* The head's terms under some parameters of the policy. */
@@ -138,10 +139,8 @@ int aq_on_policy_step_along(aq_on_policy *self, aq_on_policy_net *net, double lo
 
 /* ---- of a policy that keeps a state (on_policy_memory.c) ------------------------------------ */
 
-/* AQ_E_NOMEM. `fini` is due then, too. */
-int aq_on_policy_memory_init(aq_on_policy_memory *memory, uint32_t width, uint32_t sequence_steps,
-                             uint32_t steps_max) AQ_MUST_USE;
-void aq_on_policy_memory_fini(aq_on_policy_memory *memory); /* zeroes are fine */
+void aq_on_policy_memory_lay_out(aq_on_policy_memory *memory, uint32_t width,
+                                 uint32_t sequence_steps, uint32_t steps_max, aq_arrays *at);
 
 /* The group is of these rows, whose boundaries had the recorded states. */
 void aq_on_policy_memory_begin(aq_on_policy_memory *memory, const aq_batch *rows,

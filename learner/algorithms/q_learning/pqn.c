@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
@@ -56,6 +57,7 @@ typedef struct pqn {
     pqn_sums sums;
     float *input; /* (part_max, inputs) */
     float *d_q;   /* (part_max, actions) */
+    void *arrays; /* the block of all */
 } pqn;
 
 static void destroy(aq_algorithm *algorithm)
@@ -65,12 +67,7 @@ static void destroy(aq_algorithm *algorithm)
         return;
     }
     aq_value_learner_fini(&self->base);
-    void *const room[] = {self->input,           self->d_q,
-                          self->group.value,     self->group.target,
-                          self->group.own.steps, self->group.own.observation};
-    for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
-        aq_free(room[i]);
-    }
+    aq_free(self->arrays);
     aq_free(self);
 }
 
@@ -91,20 +88,17 @@ static void take_settings(pqn *self, const aq_algorithm_setup *setup)
     self->seed = setup->seed;
 }
 
-static int make_room(pqn *self, aq_error *error)
+static void lay_out(void *algorithm, aq_arrays *at)
 {
+    pqn *self = algorithm;
     pqn_group *group = &self->group;
     const size_t steps = self->steps_max, boundaries = 2 * steps; /* a sequence has a step */
-    self->input = aq_alloc(self->part_max, self->base.inputs * sizeof(float));
-    self->d_q = aq_alloc(self->part_max, self->base.actions * sizeof(float));
-    group->own.observation = aq_alloc(boundaries, sizeof(uint32_t));
-    group->own.steps = aq_alloc(steps, sizeof(uint32_t));
-    group->value = aq_alloc(boundaries, sizeof(float));
-    group->target = aq_alloc(boundaries, sizeof(float));
-    return self->input != NULL && self->d_q != NULL && group->own.observation != NULL &&
-                   group->own.steps != NULL && group->value != NULL && group->target != NULL
-               ? 0
-               : aq_fail(error, AQ_E_NOMEM, "no memory for groups of %zu steps", steps);
+    self->input = aq_arrays_place(at, self->part_max, self->base.inputs * sizeof(float));
+    self->d_q = aq_arrays_place(at, self->part_max, self->base.actions * sizeof(float));
+    group->own.observation = aq_arrays_place(at, boundaries, sizeof(uint32_t));
+    group->own.steps = aq_arrays_place(at, steps, sizeof(uint32_t));
+    group->value = aq_arrays_place(at, boundaries, sizeof(float));
+    group->target = aq_arrays_place(at, boundaries, sizeof(float));
 }
 
 static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
@@ -120,8 +114,9 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
                                                       .backward_rows = self->part_max,
                                                       .stream = INIT_STREAM},
                                    error);
-    if (rc == 0) {
-        rc = make_room(self, error);
+    self->arrays = rc == 0 ? aq_arrays_make(lay_out, self) : NULL;
+    if (rc == 0 && self->arrays == NULL) {
+        rc = aq_fail(error, AQ_E_NOMEM, "no memory for groups of %u steps", self->steps_max);
     }
     if (rc != 0) {
         destroy(&self->base.head);

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "learner/algorithms/q_learning/q_loss.h"
@@ -41,6 +42,7 @@ typedef struct q_learner {
     float *d_q;       /* (rows, outputs) */
     float *room;      /* see q_loss.h */
     uint64_t seed;    /* of noise */
+    void *arrays;     /* the block of all */
 } q_learner;
 
 static q_learner *q_learner_of(aq_algorithm *algorithm)
@@ -61,10 +63,7 @@ void aq_q_learner_destroy(aq_algorithm *algorithm)
     }
     q_learner *self = q_learner_of(algorithm);
     aq_value_learner_fini(&self->base);
-    aq_free(self->input);
-    aq_free(self->target_q);
-    aq_free(self->d_q);
-    aq_free(self->room);
+    aq_free(self->arrays);
     aq_free(self);
 }
 
@@ -80,17 +79,15 @@ static void take_settings(q_learner *self, const aq_algorithm_setup *setup)
     self->seed = setup->seed;
 }
 
-static int make_room(q_learner *self, aq_error *error)
+static void lay_out(void *algorithm, aq_arrays *at)
 {
+    q_learner *self = algorithm;
     const aq_value_learner *base = &self->base;
     const size_t rows = self->rows_max, row_bytes = base->outputs * sizeof(float);
-    self->input = aq_alloc(2 * rows, base->inputs * sizeof(float));
-    self->target_q = aq_alloc(rows, row_bytes);
-    self->d_q = aq_alloc(rows, row_bytes);
-    self->room = aq_alloc(aq_q_loss_room(base->actions, base->width), sizeof(float));
-    return self->input != NULL && self->target_q != NULL && self->d_q != NULL && self->room != NULL
-               ? 0
-               : aq_fail(error, AQ_E_NOMEM, "no memory for the batches of a network");
+    self->input = aq_arrays_place(at, 2 * rows, base->inputs * sizeof(float));
+    self->target_q = aq_arrays_place(at, rows, row_bytes);
+    self->d_q = aq_arrays_place(at, rows, row_bytes);
+    self->room = aq_arrays_place(at, aq_q_loss_room(base->actions, base->width), sizeof(float));
 }
 
 int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
@@ -110,8 +107,9 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
                                                       .stream = INIT_STREAM,
                                                       .has_target = true},
                                    error);
-    if (rc == 0) {
-        rc = make_room(self, error);
+    self->arrays = rc == 0 ? aq_arrays_make(lay_out, self) : NULL;
+    if (rc == 0 && self->arrays == NULL) {
+        rc = aq_fail(error, AQ_E_NOMEM, "no memory for the batches of a network");
     }
     if (rc != 0) {
         aq_q_learner_destroy(&self->base.head);

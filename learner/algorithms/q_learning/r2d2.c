@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/experience/column_catalog.h"
@@ -52,6 +53,7 @@ typedef struct r2d2 {
     float *target_q;   /* (rows, actions) */
     float *d_q;        /* likewise */
     float *worth;      /* (sequence_steps + 1) */
+    void *arrays;      /* the block of all */
 } r2d2;
 
 static void destroy(aq_algorithm *algorithm)
@@ -61,12 +63,7 @@ static void destroy(aq_algorithm *algorithm)
         return;
     }
     aq_value_learner_fini(&self->base);
-    aq_sequence_places_fini(&self->places);
-    void *const room[] = {self->spans,  self->burning,  self->row, self->input, self->begin,
-                          self->burned, self->target_q, self->d_q, self->worth};
-    for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
-        aq_free(room[i]);
-    }
+    aq_free(self->arrays);
     aq_free(self);
 }
 
@@ -101,22 +98,28 @@ static uint32_t rows_of_all(const r2d2 *self)
     return self->rows_max * (self->sequence_steps + 1);
 }
 
+static void lay_out(void *algorithm, aq_arrays *at)
+{
+    r2d2 *self = algorithm;
+    const size_t rows = rows_of_all(self), boundaries = (size_t)self->sequence_steps + 1;
+    const size_t state_bytes = self->state * sizeof(float);
+    const size_t action_bytes = self->rule.actions * sizeof(float);
+    self->spans = aq_arrays_place(at, self->rows_max, sizeof(*self->spans));
+    self->burning = aq_arrays_place(at, self->burn_in, sizeof(*self->burning));
+    self->row = aq_arrays_place(at, boundaries, sizeof(*self->row));
+    self->input = aq_arrays_place(at, rows, self->base.inputs * sizeof(float));
+    self->begin = aq_arrays_place(at, self->rows_max, state_bytes);
+    self->burned = aq_arrays_place(at, self->rows_max, state_bytes);
+    self->target_q = aq_arrays_place(at, rows, action_bytes);
+    self->d_q = aq_arrays_place(at, rows, action_bytes);
+    self->worth = aq_arrays_place(at, boundaries, sizeof(float));
+    aq_sequence_places_lay_out(&self->places, self->sequence_steps + 1, at);
+}
+
 static int make_room(r2d2 *self, aq_error *error)
 {
-    const size_t rows = rows_of_all(self), states = self->state > 0 ? self->state : 1;
-    int rc = aq_sequence_places_init(&self->places, self->sequence_steps + 1);
-    self->spans = aq_alloc(self->rows_max, sizeof(*self->spans));
-    self->burning = aq_alloc((size_t)self->burn_in + 1, sizeof(*self->burning));
-    self->row = aq_alloc((size_t)self->sequence_steps + 1, sizeof(*self->row));
-    self->input = aq_alloc_large(rows, self->base.inputs * sizeof(float));
-    self->begin = aq_alloc(self->rows_max, states * sizeof(float));
-    self->burned = aq_alloc(self->rows_max, states * sizeof(float));
-    self->target_q = aq_alloc(rows, self->rule.actions * sizeof(float));
-    self->d_q = aq_alloc(rows, self->rule.actions * sizeof(float));
-    self->worth = aq_alloc((size_t)self->sequence_steps + 1, sizeof(float));
-    return rc == 0 && self->spans != NULL && self->burning != NULL && self->row != NULL &&
-                   self->input != NULL && self->begin != NULL && self->burned != NULL &&
-                   self->target_q != NULL && self->d_q != NULL && self->worth != NULL
+    self->arrays = aq_arrays_make(lay_out, self);
+    return self->arrays != NULL
                ? 0
                : aq_fail(error, AQ_E_NOMEM, "no memory for %u sequences", self->rows_max);
 }

@@ -65,7 +65,7 @@ static conv_plan plan_of(const aq_layer_spec *layer)
 }
 
 /* Offsets into the scratch become places in `block`, if there is one; returns its bytes. */
-static size_t lay_out(conv_plan *plan, char *block)
+static size_t lay_out(conv_plan *plan, void *block)
 {
     const aq_conv_shape *of = &plan->of;
     const size_t filters = whole(of->filters, LANES_MAX), channels = whole(of->channels, LANES_MAX);
@@ -76,26 +76,16 @@ static size_t lay_out(conv_plan *plan, char *block)
     const size_t taps = (size_t)of->kernel * of->kernel;
     const size_t forward = (size_t)plan->patch * filters;
     const size_t back = taps * of->filters * channels + 2 * taps * channels;
-    size_t bytes = 0;
-    const size_t at_image = aq_arrays_add(&bytes, image, sizeof(float));
-    const size_t at_packed = aq_arrays_add(&bytes, image * sizeof(uint32_t) + SLACK_BYTES, 1);
-    const size_t at_d = aq_arrays_add(&bytes, d * sizeof(uint32_t) + SLACK_BYTES, 1);
-    const size_t at_panels =
-        aq_arrays_add(&bytes, forward > back ? forward : back, sizeof(uint32_t));
-    const size_t at_sums = aq_arrays_add(&bytes, forward, sizeof(float));
-    const size_t at_words =
-        aq_arrays_add(&bytes, (size_t)of->filters * (plan->patch + of->kernel), sizeof(uint16_t));
-    const size_t at_line = aq_arrays_add(&bytes, filters + channels, sizeof(uint32_t));
-    if (block != NULL) {
-        plan->image = (float *)(void *)(block + at_image);
-        plan->packed = block + at_packed;
-        plan->d = block + at_d;
-        plan->panels = (uint32_t *)(void *)(block + at_panels);
-        plan->sums = (float *)(void *)(block + at_sums);
-        plan->words = block + at_words;
-        plan->line = (uint32_t *)(void *)(block + at_line);
-    }
-    return bytes;
+    aq_arrays at = {.block = block};
+    plan->image = aq_arrays_place(&at, image, sizeof(float));
+    plan->packed = aq_arrays_place(&at, image * sizeof(uint32_t) + SLACK_BYTES, 1);
+    plan->d = aq_arrays_place(&at, d * sizeof(uint32_t) + SLACK_BYTES, 1);
+    plan->panels = aq_arrays_place(&at, forward > back ? forward : back, sizeof(uint32_t));
+    plan->sums = aq_arrays_place(&at, forward, sizeof(float));
+    plan->words =
+        aq_arrays_place(&at, (size_t)of->filters * (plan->patch + of->kernel), sizeof(uint16_t));
+    plan->line = aq_arrays_place(&at, filters + channels, sizeof(uint32_t));
+    return at.bytes;
 }
 
 static size_t scratch_bytes(const aq_layer_spec *layer)

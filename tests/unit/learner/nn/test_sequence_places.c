@@ -6,9 +6,9 @@
 
 enum { STEPS = 6, SEQUENCES = 5 };
 
-static void drop(void *places)
+static void lay_out(void *places, aq_arrays *at)
 {
-    aq_sequence_places_fini(places);
+    aq_sequence_places_lay_out(places, STEPS, at);
 }
 
 TEST(the_longest_comes_first_and_steps_lie_together)
@@ -17,8 +17,8 @@ TEST(the_longest_comes_first_and_steps_lie_together)
     static const uint32_t active[STEPS + 1] = {5, 4, 3, 2, 2};
     static aq_sequence_places places;
     bool is_taken[2 + 5 + 1 + 5 + 3] = {false};
-    assert_int_equal(aq_sequence_places_init(&places, STEPS), 0);
-    at_end(drop, &places);
+    void *arrays = aq_arrays_make(lay_out, &places);
+    at_end(aq_free, arrays);
     for (int round = 0; round < 2; round++) { /* it begins anew */
         memset(is_taken, 0, sizeof(is_taken));
         aq_sequence_places_begin(&places);
