@@ -9,7 +9,6 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
-#include "rollout/trial.h"
 
 enum evaluator_stage { STAGE_IDLE, STAGE_SCREEN, STAGE_CONFIRM, STAGE_RANK, STAGE_COMPARE };
 
@@ -77,11 +76,6 @@ void aq_evaluator_core_destroy(aq_evaluator_core *core)
 void aq_evaluator_core_set_threshold(aq_evaluator_core *core, double threshold)
 {
     core->threshold = threshold;
-}
-
-uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core)
-{
-    return aq_trial_lanes(core->trial);
 }
 
 static bool leads(const aq_evaluator_core *core, const aq_engine *engine)
@@ -213,22 +207,12 @@ int64_t aq_evaluator_core_due_ns(const aq_evaluator_core *core)
     return core->stage == STAGE_IDLE ? INT64_MAX : aq_trial_due_ns(core->trial);
 }
 
-uint64_t aq_evaluator_core_env_failures(const aq_evaluator_core *core)
+const aq_trial *aq_evaluator_core_trial(const aq_evaluator_core *core)
 {
-    return aq_trial_failures(core->trial);
+    return core->trial;
 }
 
 uint64_t aq_evaluator_core_failures(const aq_evaluator_core *core)
 {
     return core->failures;
-}
-
-const char *aq_evaluator_core_failure(const aq_evaluator_core *core)
-{
-    return aq_trial_failure(core->trial);
-}
-
-uint64_t aq_evaluator_core_steps(const aq_evaluator_core *core)
-{
-    return aq_trial_steps(core->trial);
 }

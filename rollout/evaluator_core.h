@@ -18,6 +18,7 @@
 #include "envs/env_open.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/evaluation.h"
+#include "rollout/trial.h"
 
 typedef struct aq_evaluator_core aq_evaluator_core;
 
@@ -33,8 +34,9 @@ void aq_evaluator_core_destroy(aq_evaluator_core *core); /* NULL is fine; engine
 /* Another threshold, for the screenings that are not over yet; NaN as above. */
 void aq_evaluator_core_set_threshold(aq_evaluator_core *core, double threshold);
 
-/* Rows that an engine must allow. */
-uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core);
+/* What it plays its episodes by: for so many rows an engine must allow, it has made so many steps,
+ * and failed so often, and why. */
+const aq_trial *aq_evaluator_core_trial(const aq_evaluator_core *core);
 
 /* Starts on a version, a policy for this environment (aq_env_task_check_policy); returns the engine
  * that it needs no more, unfinished or not: the one it had, or that of the leader before when the
@@ -67,15 +69,7 @@ bool aq_evaluator_core_idle(const aq_evaluator_core *core);
  * INT64_MAX when it is idle. */
 int64_t aq_evaluator_core_due_ns(const aq_evaluator_core *core);
 
-/* Steps and resets of environments that failed. */
-uint64_t aq_evaluator_core_env_failures(const aq_evaluator_core *core);
-
-/* Versions that were given up since the environment failed too often (it is idle then), and why it
- * failed last. */
+/* Versions that were given up since the environment failed too often; it is idle then. */
 uint64_t aq_evaluator_core_failures(const aq_evaluator_core *core);
-const char *aq_evaluator_core_failure(const aq_evaluator_core *core);
-
-/* Environment steps made so far. */
-uint64_t aq_evaluator_core_steps(const aq_evaluator_core *core);
 
 #endif

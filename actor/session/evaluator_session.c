@@ -94,7 +94,7 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
         .run_id = view->run_id,
         .network_hash = settings->network_hash,
         .task = task,
-        .rows_max = aq_evaluator_core_lanes(session->core),
+        .rows_max = aq_trial_lanes(aq_evaluator_core_trial(session->core)),
         .cpu_flags = session->config.cpu_flags,
     };
     aq_twin_session_start(session->twins, view, &feed);
@@ -176,8 +176,8 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->return_mean = session->return_mean;
     stats->policy_version = session->version;
     if (session->core != NULL) {
-        stats->env_failures = aq_evaluator_core_env_failures(session->core);
-        stats->env_failure = aq_wire_text(aq_evaluator_core_failure(session->core));
+        stats->env_failures = aq_trial_failures(aq_evaluator_core_trial(session->core));
+        stats->env_failure = aq_wire_text(aq_trial_failure(aq_evaluator_core_trial(session->core)));
     }
 }
 
@@ -343,7 +343,7 @@ static void note_failures(aq_evaluator_session *session)
         session->told_failures = failures;
         aq_log(AQ_LOG_WARN, "evaluation_failed", "the next version is waited for",
                "version=%" PRIu64 " reason=%s", session->version,
-               AQ_LOG_QUOTED(aq_evaluator_core_failure(session->core)));
+               AQ_LOG_QUOTED(aq_trial_failure(aq_evaluator_core_trial(session->core))));
     }
 }
 
@@ -378,18 +378,19 @@ uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps
     if (session->core == NULL || session->is_finishing) {
         return 0;
     }
+    const aq_trial *trial = aq_evaluator_core_trial(session->core);
     aq_participant_ready(session->participant, session->now_ns - session->config.start_ns,
-                         aq_evaluator_core_lanes(session->core));
+                         aq_trial_lanes(trial));
     if (aq_evaluator_core_idle(session->core)) {
         begin_next(session, now_ns);
     }
-    const uint64_t before = aq_evaluator_core_steps(session->core);
-    const uint64_t failures = aq_evaluator_core_env_failures(session->core);
+    const uint64_t before = aq_trial_steps(trial);
+    const uint64_t failures = aq_trial_failures(trial);
     run_core(session, steps_max, now_ns);
     note_failures(session);
-    const uint64_t steps = aq_evaluator_core_steps(session->core) - before;
+    const uint64_t steps = aq_trial_steps(trial) - before;
     session->env_steps += steps;
-    const bool has_failed = aq_evaluator_core_env_failures(session->core) != failures;
+    const bool has_failed = aq_trial_failures(trial) != failures;
     aq_evaluation_pace_tell(&session->pace, now_ns, steps > 0);
     return steps == 0 && has_failed ? 1 : (uint32_t)steps; /* something was done in any case */
 }

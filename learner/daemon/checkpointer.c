@@ -180,7 +180,7 @@ static void complete(const aq_checkpointer *checkpointer, const aq_named_arrays 
 {
     checkpoint->run_id = checkpointer->parts->folder.run_id;
     checkpoint->schema = checkpointer->begun.settings.schema;
-    checkpoint->spec = *aq_learner_network(checkpointer->parts);
+    checkpoint->spec = *aq_agent_spec(checkpointer->parts->agent);
     checkpoint->learner_step = step;
     checkpoint->policy_version = aq_version_numbers_last(&checkpointer->parts->versions);
     checkpoint->arrays = *arrays;

@@ -166,7 +166,7 @@ static void on_tick(uv_timer_t *timer)
 static void hear_ranks(learner *self)
 {
     aq_rank_account account;
-    for (uint32_t rank = 1; rank < aq_ranks_count(&self->parts.ranks); rank++) {
+    for (uint32_t rank = 1; rank < self->parts.ranks.count; rank++) {
         if (aq_ranks_hear_account(&self->parts.ranks, rank, &account)) {
             aq_energy_account_told_rank(self->parts.energy, rank, &account.energy);
         }
@@ -236,8 +236,8 @@ static void say_what_is_shared(const learner *self)
     }
     aq_log(AQ_LOG_INFO, "networks_shared", "each rank has a slice of wide layers",
            "model_ranks=%" PRIu32 " ranks=%" PRIu32 " parameters=%zu of=%zu policy=%s critic=%s",
-           aq_model_group_ranks(aq_agent_model(agent)), aq_ranks_count(&self->parts.ranks), own,
-           all, aq_net_spec_text(&slices.nets[0]->slice, policy, sizeof(policy)), critic);
+           aq_model_group_ranks(aq_agent_model(agent)), self->parts.ranks.count, own, all,
+           aq_net_spec_text(&slices.nets[0]->slice, policy, sizeof(policy)), critic);
 }
 
 static void say_products(const aq_run_config *config)
@@ -275,7 +275,7 @@ static void say_what_runs(const learner *self)
            AQ_LOG_QUOTED(self->parts.folder.path), self->parts.folder.run_id, plan->settings.task,
            plan->config.seed, aq_rpc_server_url(self->parts.ports.server),
            self->parts.ports.policy_url,
-           aq_net_spec_text(aq_learner_network(&self->parts), network, sizeof(network)));
+           aq_net_spec_text(aq_agent_spec(self->parts.agent), network, sizeof(network)));
     say_what_is_shared(self);
 }
 

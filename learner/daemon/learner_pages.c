@@ -84,7 +84,7 @@ static int create_dashboard(aq_learner_pages *pages)
         .service = pages->parts->service,
         .history = pages->parts->history,
         .plan = &pages->parts->live.now,
-        .network = aq_net_spec_text(aq_learner_network(pages->parts), network, sizeof(network)),
+        .network = aq_net_spec_text(aq_agent_spec(pages->parts->agent), network, sizeof(network)),
         .now_ns = source_now_ns,
         .time = source_time,
         .user = pages,

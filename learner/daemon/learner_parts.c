@@ -11,11 +11,6 @@
 /* `actorq train` writes to the run folder, too. */
 enum { TIDY_AGE_S = 60 };
 
-const aq_net_spec *aq_learner_network(const aq_learner_parts *parts)
-{
-    return aq_agent_spec(parts->agent);
-}
-
 static int make_plan(aq_learner_parts *parts, const aq_run_config *given, aq_error *error)
 {
     const char *resumed_dir = parts->options->resume ? parts->options->run_dir : NULL;
@@ -154,7 +149,7 @@ static int begin_ranks(aq_learner_parts *parts, const aq_resumed *resumed, aq_er
 
 static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq_error *error)
 {
-    parts->live.now.settings.network_hash = aq_net_spec_hash(aq_learner_network(parts));
+    parts->live.now.settings.network_hash = aq_net_spec_hash(aq_agent_spec(parts->agent));
     const aq_learner_identity identity = {
         .run_id = parts->folder.run_id,
         .settings = &parts->live.now.settings,
@@ -215,7 +210,7 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
     }
     if (rc == 0) {
         rc = aq_learner_ports_open(parts->loop, parts->options->listen_url, &parts->live.now,
-                                   aq_learner_network(parts), &parts->security, &parts->ports,
+                                   aq_agent_spec(parts->agent), &parts->security, &parts->ports,
                                    error);
     }
     if (rc == 0) {

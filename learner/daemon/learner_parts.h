@@ -57,7 +57,4 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config,
 void aq_learner_parts_close(aq_learner_parts *parts);
 void aq_learner_parts_fini(aq_learner_parts *parts);
 
-/* Of the policy. */
-const aq_net_spec *aq_learner_network(const aq_learner_parts *parts);
-
 #endif

@@ -50,7 +50,8 @@ static void feed(rank *self)
     if (self->feed == NULL) {
         return;
     }
-    aq_shard_feed_tell_versions(self->feed, aq_trainer_promised(self->trainer), 0);
+    aq_prefetch_tell_versions(aq_shard_feed_prefetch(self->feed),
+                              aq_trainer_promised(self->trainer), 0);
     aq_shard_feed_tick(self->feed, aq_clock_monotonic_ns());
 }
 
@@ -92,7 +93,7 @@ static void on_ready(void *user, aq_batch *group)
 {
     rank *self = user;
     if (aq_trainer_give(self->trainer, group) != 0 && self->feed != NULL) {
-        aq_shard_feed_give_back(self->feed, group);
+        aq_prefetch_give_back(aq_shard_feed_prefetch(self->feed), group);
     }
 }
 
@@ -103,7 +104,7 @@ static void on_group(void *user, void *item)
         on_ready(self, item);
         return;
     }
-    aq_shard_feed_give_back(self->feed, item);
+    aq_prefetch_give_back(aq_shard_feed_prefetch(self->feed), item);
     feed(self);
 }
 
@@ -195,8 +196,8 @@ static int make_training(rank *self)
     };
     int rc = aq_mailbox_create(&self->loop, groups_max, on_group, NULL, self, &self->groups);
     if (rc == 0) {
-        rc = aq_ranks_follows(&self->ranks) ? make_followed(self)
-                                            : aq_shard_feed_create(&feed, &self->feed);
+        rc = aq_model_group_rank(self->ranks.model) > 0 ? make_followed(self)
+                                                        : aq_shard_feed_create(&feed, &self->feed);
     }
     if (rc == 0) {
         rc = aq_trainer_create(&trainer, &self->trainer);

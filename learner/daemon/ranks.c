@@ -155,16 +155,6 @@ void aq_ranks_fini(aq_ranks *ranks)
     close_parts(ranks);
 }
 
-uint32_t aq_ranks_count(const aq_ranks *ranks)
-{
-    return ranks->count;
-}
-
-bool aq_ranks_follows(const aq_ranks *ranks)
-{
-    return aq_model_group_rank(ranks->model) > 0;
-}
-
 void aq_ranks_hurry(aq_ranks *ranks)
 {
     if (ranks->link != NULL) {

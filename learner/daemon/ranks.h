@@ -47,10 +47,6 @@ void aq_ranks_close(aq_rank_link *link);
 int aq_ranks_make(aq_rank_link *link, const aq_run_config *config, aq_ranks *ranks,
                   aq_error *error) AQ_MUST_USE;
 void aq_ranks_fini(aq_ranks *ranks);
-uint32_t aq_ranks_count(const aq_ranks *ranks);
-
-/* Whether this rank trains on rows that another one draws. */
-bool aq_ranks_follows(const aq_ranks *ranks);
 
 /* What a run is to another rank. */
 typedef struct aq_rank_birth {

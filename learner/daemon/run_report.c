@@ -404,7 +404,7 @@ static json_t *trainer_time(const aq_trainer_times *times)
 /* The first rank's, and of the others what they told last. */
 static json_t *learner_time(const aq_training_figures *figures)
 {
-    const uint32_t ranks = aq_ranks_count(figures->ranks);
+    const uint32_t ranks = figures->ranks->count;
     json_t *own = trainer_time(&figures->times);
     (void)json_object_set_new(own, "quantizing_s", json_real(aq_ns_to_s(figures->quantizing_ns)));
     json_t *others = ranks > 1 ? json_array() : NULL;

@@ -131,22 +131,7 @@ void aq_shard_feed_tick(aq_shard_feed *feed, int64_t now_ns)
     aq_prefetch_tick(feed->prefetch, now_ns);
 }
 
-void aq_shard_feed_tell_versions(aq_shard_feed *feed, uint64_t newest, uint64_t coming)
+aq_prefetch *aq_shard_feed_prefetch(const aq_shard_feed *feed)
 {
-    aq_prefetch_tell_versions(feed->prefetch, newest, coming);
-}
-
-void aq_shard_feed_give_back(aq_shard_feed *feed, aq_batch *group)
-{
-    aq_prefetch_give_back(feed->prefetch, group);
-}
-
-void aq_shard_feed_tell_mass(aq_shard_feed *feed, uint64_t shard_incarnation, double mass)
-{
-    aq_prefetch_tell_mass(feed->prefetch, shard_incarnation, mass);
-}
-
-aq_prefetch_counts aq_shard_feed_counts(const aq_shard_feed *feed)
-{
-    return aq_prefetch_counts_of(feed->prefetch);
+    return feed->prefetch;
 }

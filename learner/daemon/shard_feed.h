@@ -32,9 +32,9 @@ void aq_shard_feed_close(aq_shard_feed *feed);
 void aq_shard_feed_destroy(aq_shard_feed *feed);
 
 void aq_shard_feed_tick(aq_shard_feed *feed, int64_t now_ns); /* every few ms */
-void aq_shard_feed_give_back(aq_shard_feed *feed, aq_batch *group);
-void aq_shard_feed_tell_versions(aq_shard_feed *feed, uint64_t newest, uint64_t coming);
-void aq_shard_feed_tell_mass(aq_shard_feed *feed, uint64_t shard_incarnation, double mass);
-aq_prefetch_counts aq_shard_feed_counts(const aq_shard_feed *feed);
+
+/* What draws the batches: groups are given back to it, and it is told and asked what concerns
+ * them. */
+aq_prefetch *aq_shard_feed_prefetch(const aq_shard_feed *feed);
 
 #endif

@@ -156,14 +156,14 @@ static void feed(aq_training *training, int64_t now_ns)
         aq_ranks_tell_places(&training->parts->ranks, &training->places);
     }
     aq_trainer_tell_versions(training->trainer, &versions);
-    aq_shard_feed_tell_versions(training->feed, versions.newest, coming);
+    aq_prefetch_tell_versions(aq_shard_feed_prefetch(training->feed), versions.newest, coming);
     aq_shard_feed_tick(training->feed, now_ns);
 }
 
 static void on_group(void *user, void *item)
 {
     aq_training *training = user;
-    aq_shard_feed_give_back(training->feed, item);
+    aq_prefetch_give_back(aq_shard_feed_prefetch(training->feed), item);
     if (!training->is_over) {
         feed(training, aq_clock_monotonic_ns());
     }
@@ -218,7 +218,7 @@ static void on_ready(void *user, aq_batch *group)
 {
     aq_training *training = user;
     if (training->is_over || aq_trainer_give(training->trainer, group) != 0) {
-        aq_shard_feed_give_back(training->feed, group);
+        aq_prefetch_give_back(aq_shard_feed_prefetch(training->feed), group);
     }
 }
 
@@ -227,7 +227,8 @@ static void on_ready(void *user, aq_batch *group)
 static void end_if_diverged(aq_training *training)
 {
     const uint64_t failed = aq_trainer_failed_in_row(training->trainer);
-    const uint64_t unusable = aq_shard_feed_counts(training->feed).unusable_in_row;
+    const uint64_t unusable =
+        aq_prefetch_counts_of(aq_shard_feed_prefetch(training->feed)).unusable_in_row;
     if (failed >= DIVERGED_STEPS || unusable >= DIVERGED_STEPS) {
         aq_log(AQ_LOG_ERROR, "diverged",
                "nothing is finite any more; the run ends with its last good parameters",
@@ -267,7 +268,7 @@ void aq_training_tick(aq_training *training, int64_t now_ns)
 
 void aq_training_tell_mass(aq_training *training, uint64_t shard_incarnation, double mass)
 {
-    aq_shard_feed_tell_mass(training->feed, shard_incarnation, mass);
+    aq_prefetch_tell_mass(aq_shard_feed_prefetch(training->feed), shard_incarnation, mass);
 }
 
 void aq_training_configure(aq_training *training)
@@ -370,7 +371,7 @@ int aq_training_create(aq_learner_parts *parts, uint64_t first_step, aq_training
 {
     const aq_run_plan *plan = &parts->live.now;
     aq_publication_config publication;
-    int rc = aq_publication_plan(&plan->config, aq_learner_network(parts), aq_cpu_flags(),
+    int rc = aq_publication_plan(&plan->config, aq_agent_spec(parts->agent), aq_cpu_flags(),
                                  &publication, error);
     if (rc != 0) {
         return rc;
@@ -480,9 +481,9 @@ void aq_training_look(aq_training *training, aq_trainer_progress *ret_progress)
 
 void aq_training_figures_of(const aq_training *training, aq_training_figures *ret_figures)
 {
-    *ret_figures =
-        (aq_training_figures){.times = aq_trainer_spent(training->trainer),
-                              .ranks = &training->parts->ranks,
-                              .quantizing_ns = aq_quantizer_stage_busy_ns(training->stage),
-                              .sampling = aq_shard_feed_counts(training->feed)};
+    *ret_figures = (aq_training_figures){
+        .times = aq_trainer_spent(training->trainer),
+        .ranks = &training->parts->ranks,
+        .quantizing_ns = aq_quantizer_stage_busy_ns(training->stage),
+        .sampling = aq_prefetch_counts_of(aq_shard_feed_prefetch(training->feed))};
 }

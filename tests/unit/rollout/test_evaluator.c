@@ -412,7 +412,7 @@ TEST_OF_EVALUATOR(evaluating_allocates_nothing, 0.0)
     (void)next_result(core);
     (void)next_result(core);
     assert_int_equal(aq_memory_allocation_count(), before);
-    assert_true(aq_evaluator_core_steps(core) >= SCREEN + EPISODES);
+    assert_true(aq_trial_steps(aq_evaluator_core_trial(core)) >= SCREEN + EPISODES);
 }
 
 TEST(numbers_of_episodes_are_checked)

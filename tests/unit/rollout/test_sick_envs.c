@@ -94,8 +94,8 @@ TEST(an_evaluator_gives_a_version_up_and_takes_the_next)
         }
         assert_int_equal(aq_evaluator_core_failures(core), round);
     }
-    assert_in_range(aq_evaluator_core_env_failures(core), 2 * 8, 2 * 8 * SCREEN);
-    assert_says(aq_evaluator_core_failure(core), "failed in a step");
+    assert_in_range(aq_trial_failures(aq_evaluator_core_trial(core)), 2 * 8, 2 * 8 * SCREEN);
+    assert_says(aq_trial_failure(aq_evaluator_core_trial(core)), "failed in a step");
     (void)aq_evaluator_core_set_engine(core, NULL);
     aq_evaluator_core_destroy(core);
     aq_env_unref(sick);
