@@ -11,7 +11,6 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"
-#include "common/config/pacing.h"
 #include "common/config/run_tables.h"
 #include "learner/algorithms/agent.h"
 #include "learner/gradients/gradient_codes.h"

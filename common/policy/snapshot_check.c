@@ -5,7 +5,6 @@
  * the loops over tensors are branch-free and left to the compiler's vectorizer.
  */
 #include <float.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/experience/finite.h"

@@ -5,7 +5,6 @@
 #include "common/policy/snapshot_layer_check.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "common/experience/finite.h"
 

@@ -2,7 +2,6 @@
  * The sums of a layer's rows, from its levels. The levels may be anything that came in: a mask that
  * shows more blocks than there are is for aq_snapshot_validate to refuse, not to read past.
  */
-#include "common/base/assert.h"
 #include "common/policy/snapshot.h"
 
 /* A block's rows, of which the last ones may lie outside the matrix. */

@@ -9,7 +9,6 @@
 
 #include "common/base/assert.h"
 #include "common/settings/settings_table.h"
-#include "common/settings/settings_value.h"
 
 void aq_settings_init(const aq_settings_table *table, void *settings)
 {

@@ -15,7 +15,6 @@
 
 #include "common/base/assert.h"
 #include "common/base/choice.h"
-#include "common/base/nearest.h"
 #include "common/base/parse.h"
 #include "common/base/utf8.h"
 #include "common/settings/settings_table.h"

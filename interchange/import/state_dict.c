@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "learner/nn/passes.h"
 
 /* ---- the rule ------------------------------------------------------------------------------- */

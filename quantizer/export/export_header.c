@@ -4,7 +4,6 @@
 #include "quantizer/export/export_header.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"

@@ -22,7 +22,6 @@
  *   d log_prob / du = 2 a,   da / du = 1 - a^2,   d log_prob / d log_deviation = -1, besides
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/rng.h"
 #include "common/policy/gaussian.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/base/arrays.h"
-#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "learner/algorithms/actor_critic/actor_critic_rows.h"
 #include "learner/nn/passes.h"

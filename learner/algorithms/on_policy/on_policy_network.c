@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/policy/head.h"
 #include "common/policy/torso.h"
