@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/config/explore.h"
@@ -23,10 +24,12 @@ typedef struct normalization {
     aq_obs_normalizer normalizer;
     aq_params acting;               /* the policy, for observations as they are */
     size_t obs_max;                 /* observations of an update */
+    bool has_next;                  /* of items only */
     float *obs;                     /* (obs_max, width) */
-    float *next_obs;                /* likewise; of items only */
+    float *next_obs;                /* likewise */
     aq_gradient_exchange *exchange; /* NULL: alone */
-    double *batches;                /* (ranks, statistics): what their rows are like; likewise */
+    double *batches;                /* (ranks, statistics): what their rows are like; of several */
+    void *arrays;                   /* the block of all */
 } normalization;
 
 struct aq_agent {
@@ -47,56 +50,43 @@ struct aq_agent {
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-static int check_normalizable(const aq_net_spec *spec, aq_error *error)
+static void lay_out(void *made, aq_arrays *at)
 {
-    if (!aq_net_is_affine_in_input(spec)) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.normalize_obs needs a network that begins with a linear layer");
+    normalization *normal = made;
+    const aq_obs_normalizer *normalizer = &normal->normalizer;
+    const uint32_t ranks = aq_gradient_exchange_ranks(normal->exchange);
+    normal->obs = aq_arrays_place(at, normal->obs_max, normalizer->width * sizeof(float));
+    if (normal->has_next) {
+        normal->next_obs = aq_arrays_place(at, normal->obs_max, normalizer->width * sizeof(float));
     }
-    return 0;
-}
-
-static int make_normalization(const aq_net_spec *spec, uint64_t obs_max, bool has_next,
-                              normalization *normal)
-{
-    const uint32_t width = aq_net_spec_inputs(spec);
-    int rc = aq_obs_normalizer_init(&normal->normalizer, width);
-    if (rc == 0) {
-        rc = aq_params_init(spec, &normal->acting);
+    if (ranks > 1) {
+        normal->batches = aq_arrays_place(at, ranks, normalizer->statistics_count * sizeof(double));
     }
-    normal->obs_max = obs_max;
-    normal->obs = aq_alloc_large(obs_max * width, sizeof(float));
-    normal->next_obs = has_next ? aq_alloc(obs_max * width, sizeof(float)) : NULL;
-    return rc == 0 && normal->obs != NULL && (normal->next_obs != NULL || !has_next) ? 0
-                                                                                     : AQ_E_NOMEM;
 }
 
 static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error *error)
 {
-    const aq_run_config *config = setup->config;
     const aq_net_spec *spec = aq_agent_spec(agent);
-    uint64_t rows_max = config->learner.batch_size;
-    if (agent->class->needs.update == AQ_UPDATES_BY_GROUP) {
-        rows_max = aq_pacing_group_rows(config);
-    }
-    int rc = check_normalizable(spec, error);
-    if (rc != 0) {
-        return rc;
+    const bool is_by_group = agent->class->needs.update == AQ_UPDATES_BY_GROUP;
+    const uint64_t rows =
+        is_by_group ? aq_pacing_group_rows(setup->config) : setup->config->learner.batch_size;
+    normalization *normal = &agent->normal;
+    if (!aq_net_is_affine_in_input(spec)) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.normalize_obs needs a network that begins with a linear layer");
     }
     agent->is_normalized = true;
-    const bool has_next = setup->sequence_length == 0;
-    if (aq_gradient_exchange_ranks(setup->exchange) > 1) {
-        agent->normal.exchange = setup->exchange;
-        agent->normal.batches =
-            aq_alloc(aq_gradient_exchange_ranks(setup->exchange),
-                     (1 + 2 * (size_t)aq_net_spec_inputs(spec)) * sizeof(double));
-        if (agent->normal.batches == NULL) {
-            return aq_fail(error, AQ_E_NOMEM, "no memory to normalize observations");
-        }
+    normal->exchange = setup->exchange;
+    normal->has_next = setup->sequence_length == 0;
+    normal->obs_max = rows * (normal->has_next ? 1 : setup->sequence_length + 1);
+    int rc = aq_obs_normalizer_init(&normal->normalizer, aq_net_spec_inputs(spec));
+    if (rc == 0) {
+        rc = aq_params_init(spec, &normal->acting);
     }
-    rc = make_normalization(spec, rows_max * (has_next ? 1 : setup->sequence_length + 1), has_next,
-                            &agent->normal);
-    return rc == 0 ? 0 : aq_fail(error, rc, "no memory to normalize observations");
+    normal->arrays = rc == 0 ? aq_arrays_make(lay_out, normal) : NULL;
+    return normal->arrays != NULL
+               ? 0
+               : aq_fail(error, AQ_E_NOMEM, "no memory to normalize observations");
 }
 
 static void take_metrics(aq_agent *agent)
@@ -215,9 +205,7 @@ void aq_agent_destroy(aq_agent *agent)
     aq_obs_normalizer_fini(&agent->normal.normalizer);
     aq_params_fini(&agent->normal.acting);
     aq_params_fini(&agent->whole);
-    aq_free(agent->normal.obs);
-    aq_free(agent->normal.next_obs);
-    aq_free(agent->normal.batches);
+    aq_free(agent->normal.arrays);
     aq_free(agent);
 }
 
@@ -267,7 +255,7 @@ static int see(normalization *normal, const aq_batch *rows)
 {
     aq_gradient_exchange *exchange = normal->exchange;
     const size_t numbers = normal->normalizer.statistics_count;
-    if (exchange == NULL) {
+    if (aq_gradient_exchange_ranks(exchange) == 1) {
         return see_rows(normal, rows, NULL);
     }
     double *own = normal->batches + aq_gradient_exchange_rank(exchange) * numbers;
@@ -293,7 +281,7 @@ static void apply(const normalization *normal, const aq_batch *rows, aq_batch *r
     }
     *ret_seen = *rows;
     ret_seen->obs = ret_seen->columns[AQ_BATCH_OBS].bytes = (uint8_t *)normal->obs;
-    if (normal->next_obs != NULL) {
+    if (normal->has_next) {
         aq_obs_normalizer_apply(&normal->normalizer, (const float *)(const void *)rows->next_obs,
                                 rows->rows, normal->next_obs);
         ret_seen->next_obs = ret_seen->columns[AQ_BATCH_NEXT_OBS].bytes =
