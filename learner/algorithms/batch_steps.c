@@ -42,6 +42,28 @@ uint32_t aq_batch_part_begin(uint64_t count, uint32_t number, uint32_t parts)
     return (uint32_t)(count * number / parts);
 }
 
+aq_batch_part aq_batch_part_of(const aq_batch_steps *steps, uint32_t number, uint32_t parts)
+{
+    const uint32_t first = aq_batch_part_begin(steps->count, number, parts);
+    aq_batch_part part = {.steps = steps->steps + first,
+                          .count = aq_batch_part_begin(steps->count, number + 1, parts) - first};
+    for (uint32_t rank = 0; rank < steps->ranks; rank++) {
+        part.all += aq_batch_part_begin(steps->counts[rank], number + 1, parts) -
+                    aq_batch_part_begin(steps->counts[rank], number, parts);
+    }
+    part.share = part.all / steps->ranks;
+    return part;
+}
+
+uint32_t aq_batch_part_count(const aq_batch_steps *steps, uint32_t wanted)
+{
+    uint64_t most = 0;
+    for (uint32_t rank = 0; rank < steps->ranks; rank++) {
+        most = steps->counts[rank] > most ? steps->counts[rank] : most;
+    }
+    return wanted < most ? wanted : (uint32_t)most;
+}
+
 void aq_batch_observe(const aq_batch *rows, uint32_t dtype, uint32_t observation, uint32_t inputs,
                       float *ret_inputs)
 {

@@ -13,13 +13,25 @@
 #include <stdint.h>
 
 #include "common/experience/batch.h"
+#include "learner/gradients/rank_link.h"
 
 typedef struct aq_batch_steps {
     uint32_t boundaries;
     uint32_t *observation; /* by boundary; room for two a step, as a sequence has a step */
     uint32_t count;
-    uint32_t *steps; /* in the order of the batch */
+    uint32_t *steps; /* in the order of the batch, until its owner shuffles them */
+    uint32_t ranks;
+    uint64_t counts[AQ_RANKS_MAX]; /* of each rank, this one's too, as they were told */
 } aq_batch_steps;
+
+/* Some of the steps. What they add to a mean over all ranks' is divided by `all`; what they add to
+ * a gradient, of which the exchange makes the mean over ranks, by `share`. */
+typedef struct aq_batch_part {
+    const uint32_t *steps;
+    uint32_t count;
+    double all;   /* how many all ranks have */
+    double share; /* of each rank of those */
+} aq_batch_part;
 
 /* Lays out all steps of `rows`, of which there are at most `steps_max`; their rows' priorities
  * become 0. */
@@ -33,6 +45,11 @@ uint32_t aq_batch_choice(const aq_batch *rows, size_t place);
 
 /* Where part `number` of `parts` begins, when `count` are shared out. */
 uint32_t aq_batch_part_begin(uint64_t count, uint32_t number, uint32_t parts);
+
+/* That part, when the steps of each rank are shared out. Into as many parts as are `wanted`, or so
+ * many that in each some rank has a step; others may have none. */
+aq_batch_part aq_batch_part_of(const aq_batch_steps *steps, uint32_t number, uint32_t parts);
+uint32_t aq_batch_part_count(const aq_batch_steps *steps, uint32_t wanted);
 
 /* An observation of `dtype` as a network's `inputs`. */
 void aq_batch_observe(const aq_batch *rows, uint32_t dtype, uint32_t observation, uint32_t inputs,

@@ -176,11 +176,12 @@ static int take_bundles(aq_on_policy *self, const bundle *bundles, uint32_t rank
     aq_on_policy_group *group = &self->group;
     double seen[AQ_ON_POLICY_RETURNS];
     memcpy(seen, self->returns, sizeof(seen));
+    group->own.ranks = ranks;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         if (bundles[rank].steps == 0) {
             return AQ_E_CORRUPT;
         }
-        group->counts[rank] = (uint32_t)bundles[rank].steps;
+        group->own.counts[rank] = bundles[rank].steps;
         if (self->normalizes_rewards && aq_gradient_exchange_ranks(self->exchange) > 1) {
             merge_returns(seen, bundles[rank].returns);
         }

@@ -29,10 +29,9 @@ typedef struct aq_on_policy_net {
 /* The group that is trained on. */
 typedef struct aq_on_policy_group {
     const aq_batch *rows;
-    const float *log_prob;         /* that the actors said, as the batch has them */
-    const float *drawn;            /* likewise; NULL for choices */
-    uint32_t counts[AQ_RANKS_MAX]; /* of steps, of each rank */
-    aq_batch_steps own;            /* of this one; shuffled for each epoch */
+    const float *log_prob;     /* that the actors said, as the batch has them */
+    const float *drawn;        /* likewise; NULL for choices */
+    aq_batch_steps own;        /* shuffled for each epoch */
     float *old;                /* by step: log-probability that the policy gave before the update */
     float *ratio;              /* by step: old / actor */
     float *value;              /* by boundary: as expected before the update */
@@ -116,21 +115,12 @@ int aq_on_policy_prepare(aq_on_policy *self, const aq_batch *rows) AQ_MUST_USE;
 /* Advantages and targets by the values of now. */
 int aq_on_policy_find_advantages(aq_on_policy *self) AQ_MUST_USE;
 
-/* Some of the group's steps. What they add to a mean over all ranks' is divided by `all`; what they
- * add to a gradient, of which the exchange makes the mean over ranks, by `share`. */
-typedef struct aq_on_policy_part {
-    const uint32_t *steps;
-    uint32_t count;
-    double all;   /* how many all ranks have */
-    double share; /* of each rank of those */
-} aq_on_policy_part;
-
-/* The one of that number when the group of each rank is cut into so many. */
-aq_on_policy_part aq_on_policy_part_of(aq_on_policy *self, uint32_t number, uint32_t parts);
+/* As aq_batch_part_of; of a policy that keeps a state, the part is of sequences. */
+aq_batch_part aq_on_policy_part_of(aq_on_policy *self, uint32_t number, uint32_t parts);
 
 /* The advantages of those steps into `parts`, with mean 0 and deviation 1 over all ranks' if the
  * settings say so. */
-int aq_on_policy_find_parts(aq_on_policy *self, const aq_on_policy_part *part) AQ_MUST_USE;
+int aq_on_policy_find_parts(aq_on_policy *self, const aq_batch_part *part) AQ_MUST_USE;
 
 /* One step of Adam on the gradient of all ranks, clipped; none where gradients are kept.
  * AQ_E_CORRUPT unless `loss` and gradient are finite; *ret_norm is of the gradient before. */

@@ -16,37 +16,24 @@ static void shuffle(aq_on_policy *self)
 }
 
 /* Sequences, as many as that share of them; there are no other ranks. */
-static aq_on_policy_part part_of_sequences(aq_on_policy *self, uint32_t number, uint32_t parts)
+static aq_batch_part part_of_sequences(aq_on_policy *self, uint32_t number, uint32_t parts)
 {
     aq_on_policy_memory *memory = &self->memory;
     const uint32_t begin = aq_batch_part_begin(memory->sequences, number, parts);
     const uint32_t end = aq_batch_part_begin(memory->sequences, number + 1, parts);
     const uint32_t count = aq_on_policy_memory_lay(memory, &self->group, begin, end);
-    return (aq_on_policy_part){
-        .steps = memory->steps, .count = count, .all = count, .share = count};
+    return (aq_batch_part){.steps = memory->steps, .count = count, .all = count, .share = count};
 }
 
-aq_on_policy_part aq_on_policy_part_of(aq_on_policy *self, uint32_t number, uint32_t parts)
+aq_batch_part aq_on_policy_part_of(aq_on_policy *self, uint32_t number, uint32_t parts)
 {
     if (self->memory.width > 0) {
         return part_of_sequences(self, number, parts);
     }
-    const aq_on_policy_group *group = &self->group;
-    const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
-    const uint32_t first = aq_batch_part_begin(group->own.count, number, parts);
-    aq_on_policy_part part = {.steps = group->own.steps + first,
-                              .count =
-                                  aq_batch_part_begin(group->own.count, number + 1, parts) - first};
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        const uint32_t count = group->counts[rank];
-        part.all += aq_batch_part_begin(count, number + 1, parts) -
-                    aq_batch_part_begin(count, number, parts);
-    }
-    part.share = part.all / ranks;
-    return part;
+    return aq_batch_part_of(&self->group.own, number, parts);
 }
 
-int aq_on_policy_find_parts(aq_on_policy *self, const aq_on_policy_part *part)
+int aq_on_policy_find_parts(aq_on_policy *self, const aq_batch_part *part)
 {
     double mean = 0, squares = 0;
     for (uint32_t i = 0; i < part->count; i++) {
@@ -114,8 +101,7 @@ static double find_nothing(aq_on_policy_net *net)
 }
 
 /* The policy's loss on a minibatch, a sum, and this rank's share of its gradient. */
-static double find_policy_gradient(aq_on_policy *self, const aq_on_policy_part *part,
-                                   double *ret_kl)
+static double find_policy_gradient(aq_on_policy *self, const aq_batch_part *part, double *ret_kl)
 {
     if (part->count == 0) {
         return find_nothing(&self->policy);
@@ -166,7 +152,7 @@ static double find_policy_gradient(aq_on_policy *self, const aq_on_policy_part *
 
 /* Half the squared error; where values are clipped, the greater of that and of what moved no
  * further than value_clip from where it was. */
-static double find_value_gradient(aq_on_policy *self, const aq_on_policy_part *part)
+static double find_value_gradient(aq_on_policy *self, const aq_batch_part *part)
 {
     if (part->count == 0) {
         return find_nothing(&self->value);
@@ -193,8 +179,7 @@ static double find_value_gradient(aq_on_policy *self, const aq_on_policy_part *p
 }
 
 /* The divergence from before the update, of all ranks' steps. */
-static int ask_how_far(aq_on_policy *self, const aq_on_policy_part *part, double kl,
-                       bool *ret_goes_on)
+static int ask_how_far(aq_on_policy *self, const aq_batch_part *part, double kl, bool *ret_goes_on)
 {
     if (!(self->kl_max > 0.0)) {
         return 0;
@@ -205,7 +190,7 @@ static int ask_how_far(aq_on_policy *self, const aq_on_policy_part *part, double
 }
 
 /* *ret_goes_on is false once the policy has moved far enough. */
-static int train_policy(aq_on_policy *self, const aq_on_policy_part *part, bool *ret_goes_on)
+static int train_policy(aq_on_policy *self, const aq_batch_part *part, bool *ret_goes_on)
 {
     double norm = 0, kl = 0;
     int rc = aq_on_policy_find_parts(self, part);
@@ -223,7 +208,7 @@ static int train_policy(aq_on_policy *self, const aq_on_policy_part *part, bool 
     return rc;
 }
 
-static int train_values(aq_on_policy *self, const aq_on_policy_part *part)
+static int train_values(aq_on_policy *self, const aq_batch_part *part)
 {
     double norm = 0;
     const double loss = find_value_gradient(self, part);
@@ -233,16 +218,13 @@ static int train_values(aq_on_policy *self, const aq_on_policy_part *part)
     return rc;
 }
 
-/* In each of which some rank has a step; others may have none. */
 static uint32_t count_parts(const aq_on_policy *self)
 {
-    uint32_t most = self->memory.sequences;
-    const uint32_t ranks = aq_gradient_exchange_ranks(self->exchange);
-    for (uint32_t rank = 0; self->memory.width == 0 && rank < ranks; rank++) {
-        const uint32_t count = self->group.counts[rank];
-        most = count > most ? count : most;
+    const uint32_t sequences = self->memory.sequences, wanted = self->minibatches;
+    if (self->memory.width > 0) {
+        return wanted < sequences ? wanted : sequences;
     }
-    return self->minibatches < most ? self->minibatches : most;
+    return aq_batch_part_count(&self->group.own, wanted);
 }
 
 int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone)
@@ -256,7 +238,7 @@ int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone)
         }
         shuffle(self);
         for (uint32_t number = 0; rc == 0 && goes_on && number < parts; number++) {
-            const aq_on_policy_part part = aq_on_policy_part_of(self, number, parts);
+            const aq_batch_part part = aq_on_policy_part_of(self, number, parts);
             if (!of_values_alone) {
                 rc = train_policy(self, &part, &goes_on);
             }

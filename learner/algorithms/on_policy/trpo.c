@@ -50,7 +50,7 @@ typedef struct surrogate {
 } surrogate;
 
 /* By the parameters as they are, against those `before`. */
-static int judge(aq_on_policy *self, const aq_on_policy_part *part, const float *before,
+static int judge(aq_on_policy *self, const aq_batch_part *part, const float *before,
                  surrogate *ret_surrogate)
 {
     const aq_head_drawing *drawing = self->drawing->drawing;
@@ -85,7 +85,7 @@ static int combine(aq_on_policy *self)
 }
 
 /* The gradient of the loss, minus the gain, at the policy as it is. */
-static int find_gradient(aq_on_policy *self, const aq_on_policy_part *part)
+static int find_gradient(aq_on_policy *self, const aq_batch_part *part)
 {
     const aq_head_drawing *drawing = self->drawing->drawing;
     const aq_on_policy_group *group = &self->group;
@@ -111,7 +111,7 @@ static int find_gradient(aq_on_policy *self, const aq_on_policy_part *part)
 }
 
 /* product = (F + damping) along */
-static int find_product(aq_on_policy *self, const aq_on_policy_part *part, const vectors *room,
+static int find_product(aq_on_policy *self, const aq_batch_part *part, const vectors *room,
                         const float *along)
 {
     const aq_head_drawing *drawing = self->drawing->drawing;
@@ -146,7 +146,7 @@ static int find_product(aq_on_policy *self, const aq_on_policy_part *part, const
 /* ---- the step ------------------------------------------------------------------------------- */
 
 /* x, with F x = -g; `residual` is -g at first. */
-static int solve(aq_on_policy *self, const aq_on_policy_part *part, const vectors *room)
+static int solve(aq_on_policy *self, const aq_batch_part *part, const vectors *room)
 {
     const size_t count = self->policy.online.count;
     double squares = dot(room->residual, room->residual, count);
@@ -177,7 +177,7 @@ static int solve(aq_on_policy *self, const aq_on_policy_part *part, const vector
 }
 
 /* Along x, as far as is better. The parameters stay as they were where nothing is. */
-static int search(aq_on_policy *self, const aq_on_policy_part *part, const vectors *room)
+static int search(aq_on_policy *self, const aq_batch_part *part, const vectors *room)
 {
     aq_params *online = &self->policy.online;
     surrogate before = {0}, now = {0};
@@ -208,7 +208,7 @@ static int improve(aq_on_policy *self)
     const vectors room = vectors_of(self);
     const aq_params *online = &self->policy.online;
     const size_t count = online->count;
-    const aq_on_policy_part part = aq_on_policy_part_of(self, 0, 1);
+    const aq_batch_part part = aq_on_policy_part_of(self, 0, 1);
     memcpy(room.before, online->block, count * sizeof(float));
     int rc = aq_on_policy_find_parts(self, &part);
     if (rc == 0) {

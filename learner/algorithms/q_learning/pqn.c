@@ -32,10 +32,9 @@ enum { RANK_SHIFT = 48 }; /* beyond any number of updates */
 /* The group that is trained on. */
 typedef struct pqn_group {
     const aq_batch *rows;
-    uint64_t all[AQ_RANKS_MAX]; /* steps of each rank */
-    aq_batch_steps own;         /* of this one; shuffled for each epoch */
-    float *value;               /* by boundary: the greatest */
-    float *target;              /* by step */
+    aq_batch_steps own; /* shuffled for each epoch */
+    float *value;       /* by boundary: the greatest */
+    float *target;      /* by step */
 } pqn_group;
 
 /* What the minibatches of an update add up to. */
@@ -195,20 +194,22 @@ static int find_targets(pqn *self)
 /* A group that one rank cannot use is one of none. */
 static int agree_on_group(pqn *self, bool is_usable)
 {
-    pqn_group *group = &self->group;
-    group->all[aq_gradient_exchange_rank(self->base.exchange)] = is_usable ? group->own.count : 0;
-    int rc = aq_gradient_exchange_gather(self->base.exchange, group->all, sizeof(group->all[0]));
-    for (uint32_t i = 0; rc == 0 && i < aq_gradient_exchange_ranks(self->base.exchange); i++) {
-        rc = group->all[i] > 0 ? 0 : AQ_E_CORRUPT;
+    aq_batch_steps *own = &self->group.own;
+    own->ranks = aq_gradient_exchange_ranks(self->base.exchange);
+    own->counts[aq_gradient_exchange_rank(self->base.exchange)] = is_usable ? own->count : 0;
+    int rc = aq_gradient_exchange_gather(self->base.exchange, own->counts, sizeof(own->counts[0]));
+    for (uint32_t i = 0; rc == 0 && i < own->ranks; i++) {
+        rc = own->counts[i] > 0 ? 0 : AQ_E_CORRUPT;
     }
     return rc;
 }
 
 /* ---- training ------------------------------------------------------------------------------- */
 
-/* The loss of some steps, a sum, and their gradient, which is a mean over `share` steps. */
-static double find_gradient(pqn *self, const uint32_t *steps, uint32_t count, double share)
+/* The loss of some steps, a sum, and their gradient, which is a mean over each rank's share. */
+static double find_gradient(pqn *self, const aq_batch_part *part)
 {
+    const uint32_t *steps = part->steps, count = part->count;
     double loss = 0;
     if (count == 0) { /* where other ranks have some */
         memset(self->base.gradient.block, 0, self->base.gradient.count * sizeof(float));
@@ -220,7 +221,7 @@ static double find_gradient(pqn *self, const uint32_t *steps, uint32_t count, do
         const size_t at = (size_t)i * self->base.actions + action_of(self, steps[i]);
         const float error = q[at] - self->group.target[steps[i]];
         loss += 0.5 * (double)error * (double)error;
-        self->d_q[at] = error / (float)share;
+        self->d_q[at] = error / (float)part->share;
         aq_value_figures_add(&self->sums.values, (double)q[at], (double)error);
     }
     aq_net_backward(self->base.train, self->d_q, count, &self->base.gradient);
@@ -231,18 +232,10 @@ static double find_gradient(pqn *self, const uint32_t *steps, uint32_t count, do
 /* A step on the one of `parts` minibatches. */
 static int train_part(pqn *self, uint32_t number, uint32_t parts)
 {
-    const pqn_group *group = &self->group;
-    const uint32_t ranks = aq_gradient_exchange_ranks(self->base.exchange);
-    const uint32_t first = aq_batch_part_begin(group->own.count, number, parts);
-    const uint32_t count = aq_batch_part_begin(group->own.count, number + 1, parts) - first;
-    double all = 0;
-    for (uint32_t i = 0; i < ranks; i++) {
-        all += aq_batch_part_begin(group->all[i], number + 1, parts) -
-               aq_batch_part_begin(group->all[i], number, parts);
-    }
-    aq_gradient_exchange_watch_rows(self->base.exchange, all / ranks);
-    const double loss = find_gradient(self, group->own.steps + first, count, all / ranks);
+    const aq_batch_part part = aq_batch_part_of(&self->group.own, number, parts);
     double norm, clipped;
+    aq_gradient_exchange_watch_rows(self->base.exchange, part.share);
+    const double loss = find_gradient(self, &part);
     int rc = aq_value_learner_step(&self->base, isfinite(loss), &norm, &clipped);
     if (rc != 0) {
         return rc;
@@ -251,16 +244,6 @@ static int train_part(pqn *self, uint32_t number, uint32_t parts)
     self->sums.clipped += clipped;
     self->sums.updates++;
     return 0;
-}
-
-/* In each of which some rank has a step; others may have none. */
-static uint32_t count_parts(const pqn *self)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < aq_gradient_exchange_ranks(self->base.exchange); i++) {
-        most = self->group.all[i] > most ? self->group.all[i] : most;
-    }
-    return self->minibatches < most ? self->minibatches : (uint32_t)most;
 }
 
 static void tell(const pqn *self, double *metrics)
@@ -291,7 +274,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report
         return rc;
     }
     self->updates++;
-    const uint32_t parts = count_parts(self);
+    const uint32_t parts = aq_batch_part_count(&self->group.own, self->minibatches);
     for (uint32_t epoch = 0; rc == 0 && epoch < self->epochs; epoch++) {
         aq_rng_shuffle(&self->rng, self->group.own.steps, self->group.own.count);
         for (uint32_t number = 0; rc == 0 && number < parts; number++) {
