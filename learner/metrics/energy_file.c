@@ -225,14 +225,11 @@ static bool are_amounts(const double *values, size_t count)
 
 static int read_role(json_t *row, aq_energy_role_sum *sum)
 {
-    double v[3];
-    if (json_unpack(row, "{s:F, s:F, s:F}", "cpu_s", &v[0], "model_j", &v[1], "measured_j",
-                    &v[2]) ||
-        !are_amounts(v, 3)) {
-        return AQ_E_CORRUPT;
-    }
-    *sum = (aq_energy_role_sum){.cpu_s = v[0], .model_j = v[1], .measured_j = v[2]};
-    return 0;
+    return json_unpack(row, "{s:F, s:F, s:F}", "cpu_s", &sum->cpu_s, "model_j", &sum->model_j,
+                       "measured_j", &sum->measured_j) == 0 &&
+                   are_amounts((double[]){sum->cpu_s, sum->model_j, sum->measured_j}, 3)
+               ? 0
+               : AQ_E_CORRUPT;
 }
 
 static int read_machine(json_t *row, aq_energy_ledger *ledger)
@@ -240,22 +237,19 @@ static int read_machine(json_t *row, aq_energy_ledger *ledger)
     const char *identity;
     const char *processor;
     json_int_t cpus;
-    double v[5];
     aq_energy_machine machine = {0};
     if (json_unpack(row, "{s:s, s:s, s:I, s:F, s:F, s:F, s:F, s:F}", "machine", &identity,
-                    "processor", &processor, "processors", &cpus, "wall_s", &v[0], "model_idle_j",
-                    &v[1], "machine_j", &v[2], "dram_j", &v[3], "idle_j", &v[4]) ||
-        !are_amounts(v, 5) || cpus < 1 || cpus > UINT16_MAX ||
-        aq_parse_id(identity, &machine.machine) != 0 ||
+                    "processor", &processor, "processors", &cpus, "wall_s", &machine.wall_s,
+                    "model_idle_j", &machine.model_idle_j, "machine_j", &machine.machine_j,
+                    "dram_j", &machine.dram_j, "idle_j", &machine.idle_j) ||
+        !are_amounts((double[]){machine.wall_s, machine.model_idle_j, machine.machine_j,
+                                machine.dram_j, machine.idle_j},
+                     5) ||
+        cpus < 1 || cpus > UINT16_MAX || aq_parse_id(identity, &machine.machine) != 0 ||
         aq_text_set(machine.processor, sizeof(machine.processor), processor) != 0) {
         return AQ_E_CORRUPT;
     }
     machine.power = aq_power_model_of(processor, (uint32_t)cpus, ledger->tdp_w);
-    machine.wall_s = v[0];
-    machine.model_idle_j = v[1];
-    machine.machine_j = v[2];
-    machine.dram_j = v[3];
-    machine.idle_j = v[4];
     return aq_energy_ledger_add_machine(ledger, &machine);
 }
 
@@ -264,24 +258,21 @@ static int read_process(json_t *row, aq_energy_ledger *ledger)
     const char *identity;
     const char *machine;
     json_int_t role;
-    double v[6];
     aq_energy_process process = {0};
+    aq_energy_reading *last = &process.last;
     if (json_unpack(row, "{s:s, s:I, s:s, s:F, s:F, s:F, s:F, s:F, s:F}", "incarnation", &identity,
-                    "role", &role, "machine", &machine, "cpu_s", &v[0], "wall_s", &v[1],
-                    "measured_j", &v[2], "machine_j", &v[3], "dram_j", &v[4], "idle_j", &v[5]) ||
-        !are_amounts(v, 6) || role < 0 || role >= AQ_ENERGY_ROLES ||
-        aq_parse_id(identity, &process.incarnation) != 0 ||
-        aq_parse_id(machine, &process.last.machine) != 0) {
+                    "role", &role, "machine", &machine, "cpu_s", &last->cpu_s, "wall_s",
+                    &last->wall_s, "measured_j", &last->measured_j, "machine_j", &last->machine_j,
+                    "dram_j", &last->dram_j, "idle_j", &last->idle_j) ||
+        !are_amounts((double[]){last->cpu_s, last->wall_s, last->measured_j, last->machine_j,
+                                last->dram_j, last->idle_j},
+                     6) ||
+        role < 0 || role >= AQ_ENERGY_ROLES || aq_parse_id(identity, &process.incarnation) != 0 ||
+        aq_parse_id(machine, &last->machine) != 0) {
         return AQ_E_CORRUPT;
     }
     process.role = (uint32_t)role;
     process.heard_ns = INT64_MIN;
-    process.last.cpu_s = v[0];
-    process.last.wall_s = v[1];
-    process.last.measured_j = v[2];
-    process.last.machine_j = v[3];
-    process.last.dram_j = v[4];
-    process.last.idle_j = v[5];
     return aq_energy_ledger_add_process(ledger, &process);
 }
 
