@@ -58,20 +58,12 @@ static int percent(double share)
 
 /* ---- the headline --------------------------------------------------------------------------- */
 
-static const char *trend_text(enum aq_return_trend trend)
-{
-    switch (trend) {
-    case AQ_TREND_RISING:
-        return ", rising";
-    case AQ_TREND_LEVEL:
-        return ", level";
-    case AQ_TREND_FALLING:
-        return ", falling";
-    case AQ_TREND_UNKNOWN:
-        break;
-    }
-    return "";
-}
+static const char *const trend_texts[] = {
+    [AQ_TREND_UNKNOWN] = "",
+    [AQ_TREND_RISING] = ", rising",
+    [AQ_TREND_LEVEL] = ", level",
+    [AQ_TREND_FALLING] = ", falling",
+};
 
 static void say_training(const aq_run_facts *facts, char *text, size_t size)
 {
@@ -81,10 +73,10 @@ static void say_training(const aq_run_facts *facts, char *text, size_t size)
     } else if (isfinite(facts->threshold)) {
         (void)snprintf(text, size, "Training: return %s, solved at %s%s",
                        return_text(now, facts->return_now),
-                       return_text(threshold, facts->threshold), trend_text(facts->trend));
+                       return_text(threshold, facts->threshold), trend_texts[facts->trend]);
     } else {
         (void)snprintf(text, size, "Training: return %s%s", return_text(now, facts->return_now),
-                       trend_text(facts->trend));
+                       trend_texts[facts->trend]);
     }
 }
 
@@ -261,15 +253,11 @@ void aq_verdict_of(const aq_run_facts *facts, aq_verdict *ret_verdict)
 
 const char *aq_verdict_level_name(enum aq_verdict_level level)
 {
-    switch (level) {
-    case AQ_VERDICT_GOOD:
-        return "good";
-    case AQ_VERDICT_NOTE:
-        return "note";
-    case AQ_VERDICT_ATTENTION:
-        return "attention";
-    case AQ_VERDICT_BAD:
-        return "bad";
-    }
-    return "unknown";
+    static const char *const names[] = {
+        [AQ_VERDICT_GOOD] = "good",
+        [AQ_VERDICT_NOTE] = "note",
+        [AQ_VERDICT_ATTENTION] = "attention",
+        [AQ_VERDICT_BAD] = "bad",
+    };
+    return names[level];
 }
