@@ -93,7 +93,7 @@ extern const char aq_gaussian_draw_prototype[], aq_gaussian_text[], aq_gaussian_
 
 /* What all of them have in common of their drawing. */
 #define AQ_GAUSSIAN_HEAD                                                                           \
-    .noise = AQ_DRAWS_FROM_NORMAL, .keeps_drawn = true, .draw = aq_gaussian_head_draw,             \
+    .noise = AQ_DRAWS_FROM_NORMAL, .draw = aq_gaussian_head_draw,                                  \
     .log_prob = aq_gaussian_head_log_prob, .kl = aq_gaussian_head_kl,                              \
     .slopes = aq_gaussian_head_slopes, .kl_slope = aq_gaussian_head_kl_slope
 

@@ -92,7 +92,6 @@ typedef struct aq_head_drawing {
         AQ_DRAWS_FROM_NORMAL
     } noise;                                             /* from [0, 1), or standard normal */
     uint32_t (*noise_count)(const aq_head_terms *terms); /* that one draw takes */
-    bool keeps_drawn;                                    /* the action alone does not tell it */
     bool holds_noise;                                    /* for actor.noise_steps steps */
     const struct aq_gaussian_rule *gaussian;             /* of those that draw numbers; else NULL */
 

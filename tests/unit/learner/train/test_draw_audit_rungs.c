@@ -45,7 +45,7 @@ static void draw_all(aq_snapshot *policy, uint32_t cpu_flags, aq_batch *group)
     const aq_head_terms terms = aq_snapshot_terms(policy);
     const aq_head_drawing *drawing = terms.head->drawing;
     const aq_batch_column *recorded = group->columns + AQ_BATCH_RECORDED;
-    const size_t elements = drawing->keeps_drawn ? aq_space_elements(terms.action) : 0;
+    const size_t elements = drawing->gaussian != NULL ? aq_space_elements(terms.action) : 0;
     const uint32_t count = drawing->noise_count(&terms);
     float *log_prob = (float *)(void *)recorded[0].bytes;
     float *drawn = elements > 0 ? (float *)(void *)recorded[2].bytes : NULL;
