@@ -58,25 +58,12 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
     return aq_tolerance_gaussian(distance, 0, radius, suite->task->goal);
 }
 
-static const aq_suite_task swingup = {
-    .domain = &acrobot,
-    .goal = 1,
-    .obs_count = 6,
-    .start = start,
-    .observe = observe,
-    .reward = reward,
-};
+/* What its tasks have in common. */
+#define ACROBOT                                                                                    \
+    .domain = &acrobot, .obs_count = 6, .start = start, .observe = observe, .reward = reward
 
-static const aq_suite_task swingup_sparse = {
-    .domain = &acrobot,
-    .goal = 0,
-    .obs_count = 6,
-    .start = start,
-    .observe = observe,
-    .reward = reward,
-};
-
-AQ_SUITE_CLASS(acrobot_swingup, swingup,
-               "Swing two links up to a target with a motor in the elbow alone.");
-AQ_SUITE_CLASS(acrobot_swingup_sparse, swingup_sparse,
-               "Swing two links up to a target; reward in the target, and nothing else.");
+AQ_SUITE_CLASS(acrobot_swingup, "Swing two links up to a target with a motor in the elbow alone.",
+               ACROBOT, .goal = 1);
+AQ_SUITE_CLASS(acrobot_swingup_sparse,
+               "Swing two links up to a target; reward in the target, and nothing else.", ACROBOT,
+               .goal = 0);

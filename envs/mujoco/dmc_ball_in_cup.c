@@ -58,12 +58,5 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
                : 0;
 }
 
-static const aq_suite_task catch_ball = {
-    .domain = &ball_in_cup,
-    .obs_count = 8,
-    .start = start,
-    .observe = observe,
-    .reward = reward,
-};
-
-AQ_SUITE_CLASS(ball_in_cup_catch, catch_ball, "Swing a ball on a string up into a cup.");
+AQ_SUITE_CLASS(ball_in_cup_catch, "Swing a ball on a string up into a cup.", .domain = &ball_in_cup,
+               .obs_count = 8, .start = start, .observe = observe, .reward = reward);

@@ -82,41 +82,16 @@ static double sparse_reward(const aq_suite *suite, const aq_suite_lane *lane)
            aq_tolerance_gaussian(cosine, 0.995, 1, 0);
 }
 
-static const aq_suite_task balance = {
-    .domain = &cartpole,
-    .obs_count = 5,
-    .start = start_upright,
-    .observe = observe,
-    .reward = smooth_reward,
-};
+/* What its tasks have in common. */
+#define CARTPOLE .domain = &cartpole, .obs_count = 5, .observe = observe
 
-static const aq_suite_task balance_sparse = {
-    .domain = &cartpole,
-    .obs_count = 5,
-    .start = start_upright,
-    .observe = observe,
-    .reward = sparse_reward,
-};
-
-static const aq_suite_task swingup = {
-    .domain = &cartpole,
-    .obs_count = 5,
-    .start = start_hanging,
-    .observe = observe,
-    .reward = smooth_reward,
-};
-
-static const aq_suite_task swingup_sparse = {
-    .domain = &cartpole,
-    .obs_count = 5,
-    .start = start_hanging,
-    .observe = observe,
-    .reward = sparse_reward,
-};
-
-AQ_SUITE_CLASS(cartpole_balance, balance, "Keep a pole upright on a cart, smoothly.");
-AQ_SUITE_CLASS(cartpole_balance_sparse, balance_sparse,
-               "Keep a pole upright on a cart; reward while it is, and nothing else.");
-AQ_SUITE_CLASS(cartpole_swingup, swingup, "Swing a pole up on a cart and keep it there, smoothly.");
-AQ_SUITE_CLASS(cartpole_swingup_sparse, swingup_sparse,
-               "Swing a pole up on a cart; reward while it is up, and nothing else.");
+AQ_SUITE_CLASS(cartpole_balance, "Keep a pole upright on a cart, smoothly.", CARTPOLE,
+               .start = start_upright, .reward = smooth_reward);
+AQ_SUITE_CLASS(cartpole_balance_sparse,
+               "Keep a pole upright on a cart; reward while it is, and nothing else.", CARTPOLE,
+               .start = start_upright, .reward = sparse_reward);
+AQ_SUITE_CLASS(cartpole_swingup, "Swing a pole up on a cart and keep it there, smoothly.", CARTPOLE,
+               .start = start_hanging, .reward = smooth_reward);
+AQ_SUITE_CLASS(cartpole_swingup_sparse,
+               "Swing a pole up on a cart; reward while it is up, and nothing else.", CARTPOLE,
+               .start = start_hanging, .reward = sparse_reward);

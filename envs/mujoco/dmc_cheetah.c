@@ -57,14 +57,6 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
     return aq_tolerance_linear(speed, goal, INFINITY, goal, 0);
 }
 
-static const aq_suite_task run = {
-    .domain = &cheetah,
-    .goal = 10,
-    .obs_count = 17,
-    .start = start,
-    .forward_first = true,
-    .observe = observe,
-    .reward = reward,
-};
-
-AQ_SUITE_CLASS(cheetah_run, run, "Run with a planar cheetah, as fast as ten metres a second.");
+AQ_SUITE_CLASS(cheetah_run, "Run with a planar cheetah, as fast as ten metres a second.",
+               .domain = &cheetah, .goal = 10, .obs_count = 17, .start = start,
+               .forward_first = true, .observe = observe, .reward = reward);

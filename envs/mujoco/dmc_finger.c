@@ -116,37 +116,17 @@ static double reward_turn(const aq_suite *suite, const aq_suite_lane *lane)
     return distance_to_target(suite, target, tip) <= 0 ? 1 : 0;
 }
 
-static const aq_suite_task spin = {
-    .domain = &finger,
-    .obs_count = 9,
-    .adapt = loosen_hinge,
-    .start = start,
-    .observe = observe_spin,
-    .reward = reward_spin,
-};
+/* What the two tasks have in common that turn the body to a target. */
+#define TURN                                                                                       \
+    .domain = &finger, .obs_count = 12, .placed = "target_site_pos", .start = start_turn,          \
+    .observe = observe_turn, .reward = reward_turn
 
-static const aq_suite_task turn_easy = {
-    .domain = &finger,
-    .goal = 0.07,
-    .obs_count = 12,
-    .placed = "target_site_pos",
-    .start = start_turn,
-    .observe = observe_turn,
-    .reward = reward_turn,
-};
-
-static const aq_suite_task turn_hard = {
-    .domain = &finger,
-    .goal = 0.03,
-    .obs_count = 12,
-    .placed = "target_site_pos",
-    .start = start_turn,
-    .observe = observe_turn,
-    .reward = reward_turn,
-};
-
-AQ_SUITE_CLASS(finger_spin, spin, "Keep a body on a hinge spinning with a finger.");
-AQ_SUITE_CLASS(finger_turn_easy, turn_easy,
-               "Turn a body with a finger until its tip is within 7 cm of a target.");
-AQ_SUITE_CLASS(finger_turn_hard, turn_hard,
-               "Turn a body with a finger until its tip is within 3 cm of a target.");
+AQ_SUITE_CLASS(finger_spin, "Keep a body on a hinge spinning with a finger.", .domain = &finger,
+               .obs_count = 9, .adapt = loosen_hinge, .start = start, .observe = observe_spin,
+               .reward = reward_spin);
+AQ_SUITE_CLASS(finger_turn_easy,
+               "Turn a body with a finger until its tip is within 7 cm of a target.", TURN,
+               .goal = 0.07);
+AQ_SUITE_CLASS(finger_turn_hard,
+               "Turn a body with a finger until its tip is within 3 cm of a target.", TURN,
+               .goal = 0.03);

@@ -59,24 +59,11 @@ static double reward_hopping(const aq_suite *suite, const aq_suite_lane *lane)
     return standing(suite, lane) * aq_tolerance_linear(speed, goal, INFINITY, goal / 2, 0.5);
 }
 
-static const aq_suite_task stand = {
-    .domain = &hopper,
-    .obs_count = 15,
-    .start = aq_suite_randomize_joints,
-    .forward_first = true,
-    .observe = observe,
-    .reward = reward_standing,
-};
+/* What its tasks have in common. */
+#define HOPPER                                                                                     \
+    .domain = &hopper, .obs_count = 15, .start = aq_suite_randomize_joints, .forward_first = true, \
+    .observe = observe
 
-static const aq_suite_task hop = {
-    .domain = &hopper,
-    .goal = 2,
-    .obs_count = 15,
-    .start = aq_suite_randomize_joints,
-    .forward_first = true,
-    .observe = observe,
-    .reward = reward_hopping,
-};
-
-AQ_SUITE_CLASS(hopper_stand, stand, "Stand on one planar leg.");
-AQ_SUITE_CLASS(hopper_hop, hop, "Hop forward on one planar leg, at two metres a second or more.");
+AQ_SUITE_CLASS(hopper_stand, "Stand on one planar leg.", HOPPER, .reward = reward_standing);
+AQ_SUITE_CLASS(hopper_hop, "Hop forward on one planar leg, at two metres a second or more.", HOPPER,
+               .goal = 2, .reward = reward_hopping);

@@ -106,35 +106,13 @@ static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
     return carriage(suite, lane) * ((5 * going + 1) / 6);
 }
 
-static const aq_suite_task stand = {
-    .domain = &humanoid,
-    .obs_count = 67,
-    .start = start,
-    .forward_first = true,
-    .observe = observe,
-    .reward = reward_standing,
-};
+/* What its tasks have in common. */
+#define HUMANOID                                                                                   \
+    .domain = &humanoid, .obs_count = 67, .start = start, .forward_first = true, .observe = observe
 
-static const aq_suite_task walk = {
-    .domain = &humanoid,
-    .goal = 1,
-    .obs_count = 67,
-    .start = start,
-    .forward_first = true,
-    .observe = observe,
-    .reward = reward_going,
-};
-
-static const aq_suite_task run = {
-    .domain = &humanoid,
-    .goal = 10,
-    .obs_count = 67,
-    .start = start,
-    .forward_first = true,
-    .observe = observe,
-    .reward = reward_going,
-};
-
-AQ_SUITE_CLASS(humanoid_stand, stand, "Stand still with a body of 21 joints.");
-AQ_SUITE_CLASS(humanoid_walk, walk, "Walk anywhere with 21 joints, at a metre a second or more.");
-AQ_SUITE_CLASS(humanoid_run, run, "Run anywhere with 21 joints, at ten metres a second or more.");
+AQ_SUITE_CLASS(humanoid_stand, "Stand still with a body of 21 joints.", HUMANOID,
+               .reward = reward_standing);
+AQ_SUITE_CLASS(humanoid_walk, "Walk anywhere with 21 joints, at a metre a second or more.",
+               HUMANOID, .goal = 1, .reward = reward_going);
+AQ_SUITE_CLASS(humanoid_run, "Run anywhere with 21 joints, at ten metres a second or more.",
+               HUMANOID, .goal = 10, .reward = reward_going);

@@ -45,8 +45,7 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
     return aq_tolerance_gaussian(orientation[AQ_SUITE_ZZ], UPRIGHT_COSINE, 1, 0);
 }
 
-static const aq_suite_task swingup = {
-    .domain = &pendulum, .obs_count = 3, .start = start, .observe = observe, .reward = reward};
-
-AQ_SUITE_CLASS(pendulum_swingup, swingup,
-               "Swing a pendulum up with a motor that is too weak to lift it, and hold it.");
+AQ_SUITE_CLASS(pendulum_swingup,
+               "Swing a pendulum up with a motor that is too weak to lift it, and hold it.",
+               .domain = &pendulum, .obs_count = 3, .start = start, .observe = observe,
+               .reward = reward);

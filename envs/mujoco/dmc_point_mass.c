@@ -45,10 +45,6 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
     return near_target * (aq_suite_small_controls(suite, lane) + 4) / 5;
 }
 
-static const aq_suite_task easy = {.domain = &point_mass,
-                                   .obs_count = 4,
-                                   .start = aq_suite_randomize_joints,
-                                   .observe = observe,
-                                   .reward = reward};
-
-AQ_SUITE_CLASS(point_mass_easy, easy, "Bring a sliding mass to the middle of a square.");
+AQ_SUITE_CLASS(point_mass_easy, "Bring a sliding mass to the middle of a square.",
+               .domain = &point_mass, .obs_count = 4, .start = aq_suite_randomize_joints,
+               .observe = observe, .reward = reward);

@@ -68,27 +68,12 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
     return aq_tolerance_gaussian(sqrt(way[0] * way[0] + way[1] * way[1]), 0, radii, 0);
 }
 
-static const aq_suite_task easy = {
-    .domain = &reacher,
-    .goal = 0.05,
-    .obs_count = 6,
-    .placed = "target_geom_pos",
-    .adapt = adapt,
-    .start = start,
-    .observe = observe,
-    .reward = reward,
-};
+/* What its tasks have in common. */
+#define REACHER                                                                                    \
+    .domain = &reacher, .obs_count = 6, .placed = "target_geom_pos", .adapt = adapt,               \
+    .start = start, .observe = observe, .reward = reward
 
-static const aq_suite_task hard = {
-    .domain = &reacher,
-    .goal = 0.015,
-    .obs_count = 6,
-    .placed = "target_geom_pos",
-    .adapt = adapt,
-    .start = start,
-    .observe = observe,
-    .reward = reward,
-};
-
-AQ_SUITE_CLASS(reacher_easy, easy, "Touch a target of 5 cm with the tip of an arm in a plane.");
-AQ_SUITE_CLASS(reacher_hard, hard, "Touch a target of 1.5 cm with the tip of an arm in a plane.");
+AQ_SUITE_CLASS(reacher_easy, "Touch a target of 5 cm with the tip of an arm in a plane.", REACHER,
+               .goal = 0.05);
+AQ_SUITE_CLASS(reacher_hard, "Touch a target of 1.5 cm with the tip of an arm in a plane.", REACHER,
+               .goal = 0.015);

@@ -60,35 +60,13 @@ static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
     return reward_standing(suite, lane) * (5 * going + 1) / 6;
 }
 
-static const aq_suite_task stand = {
-    .domain = &walker,
-    .obs_count = 24,
-    .start = aq_suite_randomize_joints,
-    .forward_first = true,
-    .observe = observe,
-    .reward = reward_standing,
-};
+/* What its tasks have in common. */
+#define WALKER                                                                                     \
+    .domain = &walker, .obs_count = 24, .start = aq_suite_randomize_joints, .forward_first = true, \
+    .observe = observe
 
-static const aq_suite_task walk = {
-    .domain = &walker,
-    .goal = 1,
-    .obs_count = 24,
-    .start = aq_suite_randomize_joints,
-    .forward_first = true,
-    .observe = observe,
-    .reward = reward_going,
-};
-
-static const aq_suite_task run = {
-    .domain = &walker,
-    .goal = 8,
-    .obs_count = 24,
-    .start = aq_suite_randomize_joints,
-    .forward_first = true,
-    .observe = observe,
-    .reward = reward_going,
-};
-
-AQ_SUITE_CLASS(walker_stand, stand, "Keep a planar biped upright.");
-AQ_SUITE_CLASS(walker_walk, walk, "Walk with a planar biped, at a metre a second or more.");
-AQ_SUITE_CLASS(walker_run, run, "Run with a planar biped, at eight metres a second or more.");
+AQ_SUITE_CLASS(walker_stand, "Keep a planar biped upright.", WALKER, .reward = reward_standing);
+AQ_SUITE_CLASS(walker_walk, "Walk with a planar biped, at a metre a second or more.", WALKER,
+               .goal = 1, .reward = reward_going);
+AQ_SUITE_CLASS(walker_run, "Run with a planar biped, at eight metres a second or more.", WALKER,
+               .goal = 8, .reward = reward_going);

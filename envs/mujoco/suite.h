@@ -3,8 +3,8 @@
  * its description; a task is a domain with a start, an observation and a reward. All is computed in
  * double, as in the original, and rounded to float where it is stored.
  *
- * A domain's file (dmc_*.c) defines an aq_suite_domain, an aq_suite_task for each task, and with
- * AQ_SUITE_CLASS their classes, whose names suite_classes.h lists. suite.c does the rest.
+ * A domain's file (dmc_*.c) defines an aq_suite_domain, and with AQ_SUITE_CLASS a class for each
+ * task, whose names suite_classes.h lists. suite.c does the rest.
  *
  * One thread at a time for one open environment and its lanes.
  */
@@ -141,8 +141,8 @@ void aq_suite_draw(const void *params, const void *state, aq_canvas *canvas);
 extern const struct aq_env_golden aq_suite_golden;
 extern const struct aq_env_physics aq_suite_physics;
 
-/* Defines the class aq_dmc_<id> ("dmc:<id>") of an aq_suite_task. */
-#define AQ_SUITE_CLASS(id, wanted, text)                                                           \
+/* Defines the class aq_dmc_<id> ("dmc:<id>") of an aq_suite_task, whose members follow. */
+#define AQ_SUITE_CLASS(id, text, ...)                                                              \
     const aq_env_class aq_dmc_##id = {                                                             \
         .name = "dmc:" #id,                                                                        \
         .summary = (text),                                                                         \
@@ -150,7 +150,7 @@ extern const struct aq_env_physics aq_suite_physics;
         .reward_threshold = NAN,                                                                   \
         .params_bytes = sizeof(aq_suite),                                                          \
         .state_bytes = sizeof(aq_suite_lane),                                                      \
-        .defaults = &(const aq_suite){.task = &(wanted)},                                          \
+        .defaults = &(const aq_suite){.task = &(const aq_suite_task){__VA_ARGS__}},                \
         .open = aq_suite_open,                                                                     \
         .close = aq_suite_close,                                                                   \
         .schema = aq_suite_schema,                                                                 \
