@@ -114,8 +114,8 @@ struct aq_env_class {
      * valid until its next call. NULL, or no function: it does not say. */
     const char *(*failure)(const void *params, const void *state);
 
-    /* The state as bytes, from which `restore` goes on with the same bits; and then writes the
-     * observation row. All NULL: memcpy of state_bytes; `observe` alone is then needed. */
+    /* The state as bytes, from which `restore` goes on with the same bits; then `observe` writes
+     * the observation row. Both NULL to save, or NULL to restore: memcpy of state_bytes. */
     size_t (*saved_bytes)(const void *params);
     void (*save)(const void *params, const void *state, void *out);
     int (*restore)(const void *params, void *state, const void *bytes);

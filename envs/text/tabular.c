@@ -89,18 +89,6 @@ enum aq_step_end aq_tabular_step(const void *params, void *state, aq_rng *rng, c
     return outcomes[i].terminated ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
-size_t aq_tabular_saved_bytes(const void *params)
-{
-    (void)params;
-    return sizeof(aq_tabular_state);
-}
-
-void aq_tabular_save(const void *params, const void *state, void *out)
-{
-    (void)params;
-    memcpy(out, state, sizeof(aq_tabular_state));
-}
-
 int aq_tabular_restore(const void *params, void *state, const void *bytes)
 {
     const aq_tabular *table = params;
