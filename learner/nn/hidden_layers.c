@@ -166,3 +166,12 @@ int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t beside,
     }
     return rc;
 }
+
+void aq_last_layer_begin(const aq_net_spec *spec, aq_params *params)
+{
+    const uint32_t last = spec->layer_count - 1;
+    const size_t count = aq_layer_parameters(&spec->layers[last]);
+    for (size_t i = 0; i < count; i++) {
+        params->weight[last][i] *= AQ_LAST_LAYER_SHARE; /* its biases lie behind its weights */
+    }
+}

@@ -9,6 +9,7 @@
 #include "common/base/exact_math.h"
 #include "common/base/rng.h"
 #include "learner/algorithms/actor_critic/policy_network.h"
+#include "learner/nn/hidden_layers.h"
 #include "learner/nn/products.h"
 
 /* The stream of the initial weights, among those of the run's seed: "a-c init". */
@@ -154,11 +155,11 @@ int aq_actor_critic_nets_begin(const aq_actor_critic_setup *setup, const aq_run_
 
     aq_rng_init(&rng, setup->seed, INIT_STREAM);
     int rc = aq_net_split_randomize(&setup->policy, &nets->policy, &rng);
-    aq_network_center(&setup->policy.slice, &nets->policy);
+    aq_last_layer_begin(&setup->policy.slice, &nets->policy);
     for (uint32_t k = 0; rc == 0 && k < setup->critics; k++) {
         rc = aq_net_split_randomize(&setup->critic, &nets->critic[k], &rng);
         if (setup->kind->begins_even) {
-            aq_network_center(&setup->critic.slice, &nets->critic[k]);
+            aq_last_layer_begin(&setup->critic.slice, &nets->critic[k]);
         }
     }
     if (rc == 0 && setup->kind->is_implicit) {

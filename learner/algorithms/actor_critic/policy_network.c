@@ -9,9 +9,6 @@
 #include "common/policy/head.h"
 #include "learner/nn/hidden_layers.h"
 
-/* Of the last layer's first weights: small enough for tanh not to be where it is flat. */
-static const float HEAD_SHARE = 0.01f;
-
 /* Of the kind that the algorithm is made for. */
 static int check_actions(const aq_schema *schema, const char *algorithm, aq_error *error)
 {
@@ -88,14 +85,4 @@ int aq_value_network_spec(const aq_run_config *config, const aq_schema *schema,
                           aq_net_spec *ret_spec, aq_error *error)
 {
     return judge_network(config, schema, 0, 1, ret_spec, error);
-}
-
-void aq_network_center(const aq_net_spec *spec, aq_params *params)
-{
-    const uint32_t last = spec->layer_count - 1;
-    const size_t count = aq_layer_parameters(&spec->layers[last]);
-
-    for (size_t i = 0; i < count; i++) {
-        params->weight[last][i] *= HEAD_SHARE; /* its biases lie behind its weights */
-    }
 }

@@ -33,8 +33,4 @@ int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema,
 int aq_value_network_spec(const aq_run_config *config, const aq_schema *schema,
                           aq_net_spec *ret_spec, aq_error *error) AQ_MUST_USE;
 
-/* After aq_params_randomize: a policy whose first actions are near the middle of their range, or a
- * critic whose first distributions are even. */
-void aq_network_center(const aq_net_spec *spec, aq_params *params);
-
 #endif

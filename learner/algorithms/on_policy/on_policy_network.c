@@ -10,9 +10,6 @@
 #include "common/policy/torso.h"
 #include "learner/nn/hidden_layers.h"
 
-/* Of the first weights of the last layer. */
-static const float LAST_SHARE = 0.01f;
-
 uint32_t aq_on_policy_head(const aq_run_config *config, const aq_schema *schema)
 {
     if (schema->action.kind == AQ_SPACE_DISCRETE) {
@@ -117,7 +114,6 @@ int aq_on_policy_value_spec(const aq_run_config *config, const aq_schema *schema
 void aq_on_policy_begin(const aq_run_config *config, const aq_net_spec *spec, aq_params *params,
                         aq_rng *rng)
 {
-    const uint32_t last = spec->layer_count - 1;
     const uint32_t outputs = aq_net_spec_outputs(spec);
     const bool is_gsde = spec->array_count > 1;
     /* Features of tanh are about a half. */
@@ -132,13 +128,11 @@ void aq_on_policy_begin(const aq_run_config *config, const aq_net_spec *spec, aq
         }
     }
     if (is_gsde) {
-        const float size = LAST_SHARE / sqrtf((float)outputs);
+        const float size = AQ_LAST_LAYER_SHARE / sqrtf((float)outputs);
         for (uint32_t i = 0; i < spec->arrays[0].count; i++) {
             params->array[0][i] = size * (float)aq_rng_range(rng, -1.0, 1.0);
         }
-        return;
-    }
-    for (size_t i = 0; i < aq_layer_parameters(&spec->layers[last]); i++) {
-        params->weight[last][i] *= LAST_SHARE; /* its biases lie behind its weights */
+    } else {
+        aq_last_layer_begin(spec, params);
     }
 }
