@@ -85,14 +85,21 @@ static aq_member_record *find(const aq_coordinator *coordinator, uint64_t incarn
     return NULL;
 }
 
-static bool number_is_taken(const aq_coordinator *coordinator, uint64_t member)
+static aq_member_record *find_number(const aq_coordinator *coordinator, uint64_t member)
 {
     for (size_t i = 0; i < coordinator->count; i++) {
         if (coordinator->members[i].member == member) {
-            return true;
+            return &coordinator->members[i];
         }
     }
-    return false;
+    return NULL;
+}
+
+static aq_member_record *find_member(const aq_coordinator *coordinator, uint64_t member,
+                                     uint64_t incarnation)
+{
+    aq_member_record *record = find(coordinator, incarnation);
+    return record && record->member == member ? record : NULL;
 }
 
 /* Of a shard: its store's. Else `wanted` if nobody of that role has it, or the lowest that is
@@ -200,7 +207,7 @@ static const aq_member_record *add(aq_coordinator *coordinator, int64_t now_ns,
     bool had_place = wanted->member != 0 && wanted->member <= MEMBER_NUMBER_MAX;
     bool had_slot = had_place || (wanted->role == AQ_ROLE_REPLAY && wanted->slot > 0);
     record.slot = choose_slot(coordinator, wanted, had_slot ? wanted->slot : AQ_SLOT_NONE);
-    if (!had_place || number_is_taken(coordinator, wanted->member)) {
+    if (!had_place || find_number(coordinator, wanted->member)) {
         record.member = coordinator->next_member;
     }
     if (record.member >= coordinator->next_member) {
@@ -251,40 +258,35 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
 const aq_member_record *aq_coordinator_find(const aq_coordinator *coordinator, uint64_t member,
                                             uint64_t incarnation)
 {
-    const aq_member_record *record = find(coordinator, incarnation);
-    return record && record->member == member ? record : NULL;
+    return find_member(coordinator, member, incarnation);
 }
 
 const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, int64_t now_ns,
                                                  uint64_t member, uint64_t incarnation)
 {
-    aq_member_record *record = find(coordinator, incarnation);
-    if (!record || record->member != member) {
-        return NULL;
+    aq_member_record *record = find_member(coordinator, member, incarnation);
+    if (record) {
+        record->heard_ns = now_ns;
     }
-    record->heard_ns = now_ns;
     return record;
 }
 
 bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t incarnation)
 {
-    aq_member_record *record = find(coordinator, incarnation);
-    if (!record || record->member != member) {
-        return false;
+    const aq_member_record *record = find_member(coordinator, member, incarnation);
+    if (record) {
+        remove_at(coordinator, (size_t)(record - coordinator->members));
     }
-    remove_at(coordinator, (size_t)(record - coordinator->members));
-    return true;
+    return record != NULL;
 }
 
 const aq_member_record *aq_coordinator_drain(aq_coordinator *coordinator, uint64_t member)
 {
-    for (size_t i = 0; i < coordinator->count; i++) {
-        if (coordinator->members[i].member == member) {
-            coordinator->members[i].leaving = true;
-            return &coordinator->members[i];
-        }
+    aq_member_record *record = find_number(coordinator, member);
+    if (record) {
+        record->leaving = true;
     }
-    return NULL;
+    return record;
 }
 
 void aq_coordinator_was_deaf(aq_coordinator *coordinator, int64_t now_ns, int64_t deaf_ns)
