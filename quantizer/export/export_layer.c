@@ -119,7 +119,7 @@ void aq_export_layer_put_constants(const aq_export_layer *layer, aq_export_text 
         put_matrix(layer, to);
     }
     if (layer->kind->put_constants != NULL && to->rc == 0) {
-        to->rc = layer->kind->put_constants(to, layer);
+        layer->kind->put_constants(to, layer);
     }
 }
 

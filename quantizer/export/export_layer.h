@@ -34,8 +34,8 @@ typedef struct aq_export_kind {
     /* By format, of layers that are quantizable but stored in floats; NULL: none, or refused. */
     const struct aq_export_kind *const *in_floats;
 
-    /* Constants besides the matrix of a quantizable kind. NULL: none. AQ_E_NOMEM. */
-    int (*put_constants)(aq_export_text *to, const aq_export_layer *layer);
+    /* Constants besides the matrix of a quantizable kind; without memory, to->rc. NULL: none. */
+    void (*put_constants)(aq_export_text *to, const aq_export_layer *layer);
 
     /* The call, from x to y, before an activation that is not the function's. What meets a
      * quantized matrix is in `levels`, with `scale`. */

@@ -51,7 +51,7 @@ static const char text[] =
     "}\n";
 /* clang-format on */
 
-static int put_image(aq_export_text *to, const aq_export_layer *layer)
+static void put_image(aq_export_text *to, const aq_export_layer *layer)
 {
     const aq_conv_shape *conv = &layer->spec->conv;
     to->constants_bytes += 8 * AQ_EXPORT_WORD_BYTES;
@@ -59,7 +59,6 @@ static int put_image(aq_export_text *to, const aq_export_layer *layer)
         to, "\nstatic const @_image @_image%u = {\n    %u, %u, %u, %u, %u, %u, %u, %u,\n};\n",
         layer->index, conv->height, conv->width, conv->channels, conv->kernel, conv->stride,
         conv->padding, aq_conv_out_height(conv), aq_conv_out_width(conv));
-    return 0;
 }
 
 static void call(aq_export_text *to, const aq_export_layer *layer)

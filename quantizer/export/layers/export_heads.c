@@ -67,19 +67,19 @@ static const char categorical_text[] =
     "}\n";
 /* clang-format on */
 
-static int put_atoms(aq_export_text *to, const aq_export_layer *layer)
+static void put_atoms(aq_export_text *to, const aq_export_layer *layer)
 {
     const aq_head_shape *head = &layer->spec->head;
     float *atoms = aq_alloc(head->atoms, sizeof(*atoms));
     if (atoms == NULL) {
-        return AQ_E_NOMEM;
+        to->rc = AQ_E_NOMEM;
+        return;
     }
     for (uint32_t k = 0; k < head->atoms; k++) {
         atoms[k] = aq_head_atom(head, k);
     }
     aq_export_floats(to, "atoms", layer->index, atoms, head->atoms);
     aq_free(atoms);
-    return 0;
 }
 
 static void call_categorical(aq_export_text *to, const aq_export_layer *layer)

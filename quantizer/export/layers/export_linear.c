@@ -62,7 +62,7 @@ static const char fp16_text[] =
     IN_FLOATS("fp16", "uint16_t", "@_half(weights[i])");
 /* clang-format on */
 
-static int put_weights(aq_export_text *to, const aq_export_layer *layer)
+static void put_weights(aq_export_text *to, const aq_export_layer *layer)
 {
     const aq_layer_spec *spec = layer->spec;
     const size_t count = (size_t)spec->outputs * spec->inputs;
@@ -72,7 +72,6 @@ static int put_weights(aq_export_text *to, const aq_export_layer *layer)
         aq_export_halves(to, "weights", layer->index, layer->stored->weights, count);
     }
     aq_export_floats(to, "bias", layer->index, layer->stored->bias, spec->outputs);
-    return 0;
 }
 
 static void call_in_floats(aq_export_text *to, const aq_export_layer *layer)

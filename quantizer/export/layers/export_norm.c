@@ -49,12 +49,11 @@ static const char text[] =
     "}\n";
 /* clang-format on */
 
-static int put_constants(aq_export_text *to, const aq_export_layer *layer)
+static void put_constants(aq_export_text *to, const aq_export_layer *layer)
 {
     const uint32_t width = layer->spec->inputs;
     aq_export_floats(to, "gain", layer->index, layer->stored->weights, width);
     aq_export_floats(to, "bias", layer->index, layer->stored->bias, width);
-    return 0;
 }
 
 static void call(aq_export_text *to, const aq_export_layer *layer)

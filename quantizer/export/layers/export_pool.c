@@ -38,7 +38,7 @@ static const char text[] =
     "}\n";
 /* clang-format on */
 
-static int put_patches(aq_export_text *to, const aq_export_layer *layer)
+static void put_patches(aq_export_text *to, const aq_export_layer *layer)
 {
     const aq_conv_shape *pool = &layer->spec->conv;
     to->constants_bytes += 8 * AQ_EXPORT_WORD_BYTES;
@@ -46,7 +46,6 @@ static int put_patches(aq_export_text *to, const aq_export_layer *layer)
         to, "\nstatic const @_patches @_patches%u = {\n    %u, %u, %u, %u, %u, %u, %u, %u,\n};\n",
         layer->index, pool->height, pool->width, pool->channels, pool->kernel, pool->stride,
         pool->padding, aq_conv_out_height(pool), aq_conv_out_width(pool));
-    return 0;
 }
 
 static void call(aq_export_text *to, const aq_export_layer *layer)
