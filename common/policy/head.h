@@ -48,7 +48,7 @@ typedef struct aq_head_code {
     const char *prototype;             /* of PREFIX_act, below a comment that says what it gives */
     const char *act;                   /* PREFIX_act, which calls PREFIX_forward(obs, outputs) */
     const char *draw_prototype, *draw; /* the same of PREFIX_draw, of heads that draw; else NULL */
-    bool keeps_outputs;                /* they are an array of its own, on the stack */
+    bool is_in_place; /* the outputs need no array on the stack, but are where the action is */
 } aq_head_code;
 
 /* Of one observation: what is lost, and what is at stake, in one unit of the head's choice. What

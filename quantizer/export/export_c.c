@@ -98,9 +98,8 @@ static void make_plan(const aq_snapshot *snapshot, export_plan *ret_plan)
         plan_layer(ret_plan, i);
     }
     ret_plan->pieces = aq_export_pieces_close(ret_plan->pieces | aq_export_head_pieces(snapshot));
-    const bool keeps_outputs = aq_export_head_code(snapshot)->keeps_outputs;
     size_t floats = ret_plan->input;
-    floats += keeps_outputs ? aq_net_spec_outputs(&snapshot->spec) : 0;
+    floats += aq_export_head_code(snapshot)->is_in_place ? 0 : aq_net_spec_outputs(&snapshot->spec);
     for (uint32_t i = 0; i < ret_plan->buffers.count; i++) {
         floats += ret_plan->widths[i];
     }

@@ -106,14 +106,12 @@ static const aq_head_code code = {
     .helpers = {aq_greatest_text},
     .prototype = aq_greatest_prototype_one,
     .act = aq_greatest_act_one,
-    .keeps_outputs = true,
 };
 
 static const aq_head_code code_of_row = {
     .helpers = {aq_greatest_text},
     .prototype = aq_greatest_prototype_row,
     .act = aq_greatest_act_row,
-    .keeps_outputs = true,
 };
 
 const aq_head aq_head_argmax = {

@@ -230,7 +230,6 @@ static const aq_head_code code = {
     .act = aq_greatest_act_one,
     .draw_prototype = draw_prototype,
     .draw = draw_text,
-    .keeps_outputs = true,
 };
 
 static const aq_head_code code_of_row = {
@@ -239,7 +238,6 @@ static const aq_head_code code_of_row = {
     .act = aq_greatest_act_row,
     .draw_prototype = draw_prototype_row,
     .draw = draw_text_row,
-    .keeps_outputs = true,
 };
 
 const aq_head aq_head_categorical = {

@@ -78,7 +78,6 @@ static const aq_head_code code = {
     .act = aq_scale_act_text,
     .draw_prototype = aq_gaussian_draw_prototype,
     .draw = draw_text,
-    .keeps_outputs = true,
 };
 
 const aq_head aq_head_gaussian = {

@@ -236,7 +236,6 @@ static const aq_head_code code = {
     .act = act_text,
     .draw_prototype = aq_gaussian_draw_prototype,
     .draw = draw_text,
-    .keeps_outputs = true,
 };
 
 const aq_head aq_head_gsde = {

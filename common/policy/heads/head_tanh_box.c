@@ -75,7 +75,11 @@ const char aq_scale_act_text[] =
 /* clang-format on */
 
 static const aq_head_code code = {
-    .helpers = {aq_scale_text}, .prototype = aq_scale_prototype, .act = aq_scale_act_text};
+    .helpers = {aq_scale_text},
+    .prototype = aq_scale_prototype,
+    .act = aq_scale_act_text,
+    .is_in_place = true,
+};
 
 const aq_head aq_head_tanh_box = {
     .name = "continuous",
