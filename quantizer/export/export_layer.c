@@ -146,3 +146,13 @@ void aq_export_layer_put_call(const aq_export_layer *layer, aq_export_text *to)
                         layer->y, layer->spec->outputs);
     }
 }
+
+void aq_export_layer_put_image(const aq_export_layer *layer, const char *name, aq_export_text *to)
+{
+    const aq_conv_shape *conv = &layer->spec->conv;
+    to->constants_bytes += 8 * AQ_EXPORT_WORD_BYTES;
+    aq_export_print(to, "\nstatic const @_%s @_%s%u = {\n    %u, %u, %u, %u, %u, %u, %u, %u,\n};\n",
+                    name, name, layer->index, conv->height, conv->width, conv->channels,
+                    conv->kernel, conv->stride, conv->padding, aq_conv_out_height(conv),
+                    aq_conv_out_width(conv));
+}

@@ -54,4 +54,7 @@ uint32_t aq_export_layer_pieces(const aq_export_layer *layer);
 void aq_export_layer_put_constants(const aq_export_layer *layer, aq_export_text *to);
 void aq_export_layer_put_call(const aq_export_layer *layer, aq_export_text *to);
 
+/* A constant of the type `name`: the images that the layer reads and gives. */
+void aq_export_layer_put_image(const aq_export_layer *layer, const char *name, aq_export_text *to);
+
 #endif

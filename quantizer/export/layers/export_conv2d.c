@@ -53,12 +53,7 @@ static const char text[] =
 
 static void put_image(aq_export_text *to, const aq_export_layer *layer)
 {
-    const aq_conv_shape *conv = &layer->spec->conv;
-    to->constants_bytes += 8 * AQ_EXPORT_WORD_BYTES;
-    aq_export_print(
-        to, "\nstatic const @_image @_image%u = {\n    %u, %u, %u, %u, %u, %u, %u, %u,\n};\n",
-        layer->index, conv->height, conv->width, conv->channels, conv->kernel, conv->stride,
-        conv->padding, aq_conv_out_height(conv), aq_conv_out_width(conv));
+    aq_export_layer_put_image(layer, "image", to);
 }
 
 static void call(aq_export_text *to, const aq_export_layer *layer)

@@ -40,12 +40,7 @@ static const char text[] =
 
 static void put_patches(aq_export_text *to, const aq_export_layer *layer)
 {
-    const aq_conv_shape *pool = &layer->spec->conv;
-    to->constants_bytes += 8 * AQ_EXPORT_WORD_BYTES;
-    aq_export_print(
-        to, "\nstatic const @_patches @_patches%u = {\n    %u, %u, %u, %u, %u, %u, %u, %u,\n};\n",
-        layer->index, pool->height, pool->width, pool->channels, pool->kernel, pool->stride,
-        pool->padding, aq_conv_out_height(pool), aq_conv_out_width(pool));
+    aq_export_layer_put_image(layer, "patches", to);
 }
 
 static void call(aq_export_text *to, const aq_export_layer *layer)
