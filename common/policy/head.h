@@ -42,12 +42,12 @@ enum aq_head_number { AQ_HEADS(AQ_HEAD_NUMBER) AQ_HEADS_END };
  * a draw takes) for numbers. What they name is part of the file: the functions of exact_math.h,
  * @_exact_exp and so on; @_bounds[$elements][3], low, high, high - low; and @_array0, @_array1 and
  * so on, the arrays that the network keeps for the head. */
-enum { AQ_HEAD_HELPERS_MAX = 3 };
+enum { AQ_HEAD_TEXTS_MAX = 5 };
 typedef struct aq_head_code {
-    const char *helpers[AQ_HEAD_HELPERS_MAX]; /* functions that the others call; NULL: none */
-    const char *prototype;             /* of PREFIX_act, below a comment that says what it gives */
-    const char *act;                   /* PREFIX_act, which calls PREFIX_forward(obs, outputs) */
-    const char *draw_prototype, *draw; /* the same of PREFIX_draw, of heads that draw; else NULL */
+    const char *prototypes[2]; /* of PREFIX_act and, of heads that draw, PREFIX_draw, each below a
+                                  comment that says what it gives */
+    /* Functions that those call, and behind them those, which call PREFIX_forward(obs, outputs). */
+    const char *texts[AQ_HEAD_TEXTS_MAX];
     bool is_in_place; /* the outputs need no array on the stack, but are where the action is */
 } aq_head_code;
 

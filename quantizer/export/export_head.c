@@ -10,34 +10,18 @@
 #include "quantizer/export/export_exact.h"
 #include "quantizer/export/export_runtime.h"
 
-enum { TEXTS = AQ_HEAD_HELPERS_MAX + 2 };
-
-/* What is compiled, in its order; NULL where there is nothing. */
-typedef struct head_texts {
-    const char *of[TEXTS];
-} head_texts;
-
 const aq_head_code *aq_export_head_code(const aq_snapshot *snapshot)
 {
     const aq_head *head = aq_head_of(snapshot->head);
     return aq_space_is_several(&snapshot->schema.action) ? head->code_of_row : head->code;
 }
 
-static head_texts texts_of(const aq_snapshot *snapshot)
-{
-    const aq_head_code *code = aq_export_head_code(snapshot);
-    head_texts texts = {
-        {code->helpers[0], code->helpers[1], code->helpers[2], code->act, code->draw}};
-    _Static_assert(AQ_HEAD_HELPERS_MAX == 3, "all of them");
-    return texts;
-}
-
 static bool is_named(const aq_snapshot *snapshot, const char *name)
 {
-    const head_texts texts = texts_of(snapshot);
+    const char *const *texts = aq_export_head_code(snapshot)->texts;
     bool named = false;
-    for (size_t i = 0; i < TEXTS && !named; i++) {
-        named = texts.of[i] != NULL && aq_export_names(texts.of[i], name);
+    for (size_t i = 0; i < AQ_HEAD_TEXTS_MAX && !named; i++) {
+        named = texts[i] != NULL && aq_export_names(texts[i], name);
     }
     return named;
 }
@@ -116,19 +100,19 @@ static void put_arrays(aq_export_text *to, const aq_snapshot *snapshot)
 void aq_export_head_put_prototypes(aq_export_text *to, const aq_snapshot *snapshot)
 {
     const aq_head_code *code = aq_export_head_code(snapshot);
-    put(to, snapshot, code->prototype);
-    put(to, snapshot, code->draw_prototype);
+    put(to, snapshot, code->prototypes[0]);
+    put(to, snapshot, code->prototypes[1]);
 }
 
 void aq_export_head_put(aq_export_text *to, const aq_snapshot *snapshot)
 {
-    const head_texts texts = texts_of(snapshot);
-    aq_export_put_exact(to, texts.of, TEXTS);
+    const char *const *texts = aq_export_head_code(snapshot)->texts;
+    aq_export_put_exact(to, texts, AQ_HEAD_TEXTS_MAX);
     if (is_named(snapshot, "@_bounds")) {
         put_bounds(to, &snapshot->schema.action);
     }
     put_arrays(to, snapshot);
-    for (size_t i = 0; i < TEXTS; i++) {
-        put(to, snapshot, texts.of[i]);
+    for (size_t i = 0; i < AQ_HEAD_TEXTS_MAX; i++) {
+        put(to, snapshot, texts[i]);
     }
 }

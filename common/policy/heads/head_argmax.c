@@ -103,15 +103,13 @@ const char aq_greatest_act_row[] =
 /* clang-format on */
 
 static const aq_head_code code = {
-    .helpers = {aq_greatest_text},
-    .prototype = aq_greatest_prototype_one,
-    .act = aq_greatest_act_one,
+    .prototypes = {aq_greatest_prototype_one},
+    .texts = {aq_greatest_text, aq_greatest_act_one},
 };
 
 static const aq_head_code code_of_row = {
-    .helpers = {aq_greatest_text},
-    .prototype = aq_greatest_prototype_row,
-    .act = aq_greatest_act_row,
+    .prototypes = {aq_greatest_prototype_row},
+    .texts = {aq_greatest_text, aq_greatest_act_row},
 };
 
 const aq_head aq_head_argmax = {

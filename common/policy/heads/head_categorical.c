@@ -225,19 +225,13 @@ static const char draw_text_row[] =
 /* clang-format on */
 
 static const aq_head_code code = {
-    .helpers = {aq_greatest_text},
-    .prototype = aq_greatest_prototype_one,
-    .act = aq_greatest_act_one,
-    .draw_prototype = draw_prototype,
-    .draw = draw_text,
+    .prototypes = {aq_greatest_prototype_one, draw_prototype},
+    .texts = {aq_greatest_text, aq_greatest_act_one, draw_text},
 };
 
 static const aq_head_code code_of_row = {
-    .helpers = {aq_greatest_text},
-    .prototype = aq_greatest_prototype_row,
-    .act = aq_greatest_act_row,
-    .draw_prototype = draw_prototype_row,
-    .draw = draw_text_row,
+    .prototypes = {aq_greatest_prototype_row, draw_prototype_row},
+    .texts = {aq_greatest_text, aq_greatest_act_row, draw_text_row},
 };
 
 const aq_head aq_head_categorical = {

@@ -73,11 +73,9 @@ static const char draw_text[] =
 /* clang-format on */
 
 static const aq_head_code code = {
-    .helpers = {aq_scale_text, aq_gaussian_text, aq_gaussian_drawn_text},
-    .prototype = aq_scale_prototype,
-    .act = aq_scale_act_text,
-    .draw_prototype = aq_gaussian_draw_prototype,
-    .draw = draw_text,
+    .prototypes = {aq_scale_prototype, aq_gaussian_draw_prototype},
+    .texts = {aq_scale_text, aq_gaussian_text, aq_gaussian_drawn_text, aq_scale_act_text,
+              draw_text},
 };
 
 const aq_head aq_head_gaussian = {

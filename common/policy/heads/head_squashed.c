@@ -113,11 +113,8 @@ static const char draw_text[] =
 /* clang-format on */
 
 static const aq_head_code code = {
-    .helpers = {aq_scale_text, aq_gaussian_text, aq_gaussian_drawn_text},
-    .prototype = prototype,
-    .act = act_text,
-    .draw_prototype = aq_gaussian_draw_prototype,
-    .draw = draw_text,
+    .prototypes = {prototype, aq_gaussian_draw_prototype},
+    .texts = {aq_scale_text, aq_gaussian_text, aq_gaussian_drawn_text, act_text, draw_text},
 };
 
 const aq_head aq_head_squashed = {

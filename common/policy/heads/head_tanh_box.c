@@ -75,9 +75,8 @@ const char aq_scale_act_text[] =
 /* clang-format on */
 
 static const aq_head_code code = {
-    .helpers = {aq_scale_text},
-    .prototype = aq_scale_prototype,
-    .act = aq_scale_act_text,
+    .prototypes = {aq_scale_prototype},
+    .texts = {aq_scale_text, aq_scale_act_text},
     .is_in_place = true,
 };
 
