@@ -5,6 +5,7 @@
  */
 #include "envs/plugin/plugin_check.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +32,16 @@ struct aq_plugin_check {
     char fault[FAULT_TEXT_MAX];
 };
 
+/* Notes what is wrong; false. */
+AQ_PRINTF(2, 3) static bool fail(aq_plugin_check *check, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(check->fault, sizeof(check->fault), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
 /* ---- blocks --------------------------------------------------------------------------------- */
 
 static int block_create(block *made, const char *name, size_t size)
@@ -55,18 +66,15 @@ static void set_guards(block *lent)
 }
 
 /* False, with the place, when a guard was written to. */
-static bool guards_stand(const block *lent, char *fault)
+static bool guards_stand(aq_plugin_check *check, const block *lent)
 {
     for (size_t i = 1; i <= GUARD_BYTES; i++) {
         if (lent->bytes[lent->size + i - 1] != GUARD_PATTERN) {
-            (void)snprintf(fault, FAULT_TEXT_MAX, "writes beyond the end of %s (byte %zu of %zu)",
-                           lent->name, lent->size + i, lent->size);
-            return false;
+            return fail(check, "writes beyond the end of %s (byte %zu of %zu)", lent->name,
+                        lent->size + i, lent->size);
         }
         if (*(lent->bytes - i) != GUARD_PATTERN) {
-            (void)snprintf(fault, FAULT_TEXT_MAX, "writes %zu bytes before the start of %s", i,
-                           lent->name);
-            return false;
+            return fail(check, "writes %zu bytes before the start of %s", i, lent->name);
         }
     }
     return true;
@@ -158,14 +166,13 @@ static bool run_guarded(aq_plugin_check *check, const aq_plugin_call *call, uint
     *ret_end = aq_plugin_call_run(&guarded, check->state.bytes, check->obs.bytes,
                                   (float *)(void *)check->reward.bytes);
     for (size_t i = 0; i < sizeof(lent) / sizeof(lent[0]); i++) {
-        if (!guards_stand(lent[i], check->fault)) {
+        if (!guards_stand(check, lent[i])) {
             return false;
         }
     }
     if (call->action != NULL &&
         memcmp(check->action.bytes, call->action, check->action.size) != 0) {
-        (void)snprintf(check->fault, sizeof(check->fault), "writes to the action");
-        return false;
+        return fail(check, "writes to the action");
     }
     return true;
 }
@@ -184,16 +191,13 @@ static bool rows_agree(aq_plugin_check *check)
     for (size_t i = 0; i < check->obs.size; i++) {
         const uint8_t first = check->first_obs[i], second = check->obs.bytes[i];
         if (first == fills[0] && second == fills[1]) {
-            (void)snprintf(check->fault, sizeof(check->fault),
-                           "leaves element %zu of the observation unwritten", i / width);
-            return false;
+            return fail(check, "leaves element %zu of the observation unwritten", i / width);
         }
         if (first != second) {
-            (void)snprintf(check->fault, sizeof(check->fault),
-                           "gives another observation (element %zu) when it is repeated with the "
-                           "same state, action and random numbers",
-                           i / width);
-            return false;
+            return fail(check,
+                        "gives another observation (element %zu) when it is repeated with the "
+                        "same state, action and random numbers",
+                        i / width);
         }
     }
     return true;
@@ -208,12 +212,8 @@ static bool row_is_finite(aq_plugin_check *check)
     const float *row = (const float *)(const void *)check->obs.bytes;
     const size_t elements = aq_space_elements(space);
     const size_t bad = aq_find_nonfinite(row, elements);
-    if (bad < elements) {
-        (void)snprintf(check->fault, sizeof(check->fault),
-                       "writes %g as element %zu of the observation", (double)row[bad], bad);
-        return false;
-    }
-    return true;
+    return bad == elements ||
+           fail(check, "writes %g as element %zu of the observation", (double)row[bad], bad);
 }
 
 /* `observe` into the block of the observation, whose row is in first_obs as well. */
@@ -222,15 +222,11 @@ static bool observe_agrees(aq_plugin_check *check, const aq_plugin_call *call)
     set_guards(&check->obs);
     memset(check->obs.bytes, fills[1], check->obs.size);
     call->env->observe(call->params, check->state.bytes, check->obs.bytes);
-    if (!guards_stand(&check->obs, check->fault) || !guards_stand(&check->state, check->fault)) {
+    if (!guards_stand(check, &check->obs) || !guards_stand(check, &check->state)) {
         return false;
     }
-    if (memcmp(check->obs.bytes, check->first_obs, check->obs.size) != 0) {
-        (void)snprintf(check->fault, sizeof(check->fault),
-                       "shows another observation than its `observe` does of the same state");
-        return false;
-    }
-    return true;
+    return memcmp(check->obs.bytes, check->first_obs, check->obs.size) == 0 ||
+           fail(check, "shows another observation than its `observe` does of the same state");
 }
 
 static bool rewards_agree(aq_plugin_check *check, uint32_t first)
@@ -238,13 +234,9 @@ static bool rewards_agree(aq_plugin_check *check, uint32_t first)
     uint32_t second, unwritten;
     memcpy(&second, check->reward.bytes, sizeof(second));
     memset(&unwritten, fills[1], sizeof(unwritten));
-    if (first == second) {
-        return true;
-    }
-    (void)snprintf(check->fault, sizeof(check->fault), "%s",
-                   second == unwritten ? "leaves the reward unwritten"
-                                       : "gives another reward when it is repeated");
-    return false;
+    return first == second ||
+           fail(check, second == unwritten ? "leaves the reward unwritten"
+                                           : "gives another reward when it is repeated");
 }
 
 /* Both calls and all comparisons; false with the fault's text. */
@@ -264,8 +256,7 @@ static bool watch(aq_plugin_check *check, const aq_plugin_call *call, enum aq_st
     }
     *ret_end = ends[1];
     if (ends[0] != ends[1]) {
-        (void)snprintf(check->fault, sizeof(check->fault), "ends in another way when repeated");
-        return false;
+        return fail(check, "ends in another way when repeated");
     }
     if (ends[1] == AQ_STEP_FAILED) {
         return true; /* it said so itself, and then need not have written anything */
