@@ -56,19 +56,7 @@ typedef struct pqn {
     pqn_sums sums;
     float *input; /* (part_max, inputs) */
     float *d_q;   /* (part_max, actions) */
-    void *arrays; /* the block of all */
 } pqn;
-
-static void destroy(aq_algorithm *algorithm)
-{
-    pqn *self = (pqn *)algorithm;
-    if (self == NULL) {
-        return;
-    }
-    aq_value_learner_fini(&self->base);
-    aq_free(self->arrays);
-    aq_free(self);
-}
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
@@ -113,12 +101,9 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
                                                       .backward_rows = self->part_max,
                                                       .stream = INIT_STREAM},
                                    error);
-    self->arrays = rc == 0 ? aq_arrays_make(lay_out, self) : NULL;
-    if (rc == 0 && self->arrays == NULL) {
-        rc = aq_fail(error, AQ_E_NOMEM, "no memory for groups of %u steps", self->steps_max);
-    }
+    rc = rc == 0 ? aq_value_learner_lay_out(&self->base, lay_out, error) : rc;
     if (rc != 0) {
-        destroy(&self->base.head);
+        aq_value_learner_destroy(&self->base.head);
         return rc;
     }
     *ret_algorithm = &self->base.head;
@@ -302,7 +287,7 @@ const aq_algorithm_class aq_pqn_class = {
     .metrics = {aq_value_learner_metrics, AQ_VALUE_METRICS},
     AQ_VALUE_LEARNER_MEMBERS,
     .create = create,
-    .destroy = destroy,
+    .destroy = aq_value_learner_destroy,
     .train = train,
     .arrays = add_arrays,
 };

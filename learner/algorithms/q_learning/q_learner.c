@@ -42,12 +42,11 @@ typedef struct q_learner {
     float *d_q;       /* (rows, outputs) */
     float *room;      /* see q_loss.h */
     uint64_t seed;    /* of noise */
-    void *arrays;     /* the block of all */
 } q_learner;
 
 static q_learner *q_learner_of(aq_algorithm *algorithm)
 {
-    AQ_ASSERT(algorithm->class->destroy == aq_q_learner_destroy);
+    AQ_ASSERT(algorithm->class->create == aq_q_learner_create);
     return (q_learner *)algorithm; /* the head is the first member */
 }
 
@@ -55,17 +54,6 @@ const aq_metric aq_q_learner_metrics[AQ_Q_DISTRIBUTION_METRICS] = {
     AQ_VALUE_METRIC_ROWS,
     AQ_MASS_METRIC_ROWS(AQ_Q_LEARNER_METRICS),
 };
-
-void aq_q_learner_destroy(aq_algorithm *algorithm)
-{
-    if (algorithm == NULL) {
-        return;
-    }
-    q_learner *self = q_learner_of(algorithm);
-    aq_value_learner_fini(&self->base);
-    aq_free(self->arrays);
-    aq_free(self);
-}
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
@@ -107,12 +95,9 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
                                                       .stream = INIT_STREAM,
                                                       .has_target = true},
                                    error);
-    self->arrays = rc == 0 ? aq_arrays_make(lay_out, self) : NULL;
-    if (rc == 0 && self->arrays == NULL) {
-        rc = aq_fail(error, AQ_E_NOMEM, "no memory for the batches of a network");
-    }
+    rc = rc == 0 ? aq_value_learner_lay_out(&self->base, lay_out, error) : rc;
     if (rc != 0) {
-        aq_q_learner_destroy(&self->base.head);
+        aq_value_learner_destroy(&self->base.head);
         return rc;
     }
     if (self->base.kind->learns == AQ_Q_DISTRIBUTIONS) {

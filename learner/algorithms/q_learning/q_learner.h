@@ -14,7 +14,6 @@
 
 int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                         aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
-void aq_q_learner_destroy(aq_algorithm *algorithm);
 int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
                        aq_update_report *ret_report) AQ_MUST_USE;
 
@@ -29,7 +28,7 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_Q_LEARNER_MEMBERS                                                                       \
-    AQ_VALUE_LEARNER_MEMBERS, .create = aq_q_learner_create, .destroy = aq_q_learner_destroy,      \
+    AQ_VALUE_LEARNER_MEMBERS, .create = aq_q_learner_create, .destroy = aq_value_learner_destroy,  \
                               .train = aq_q_learner_train, .arrays = aq_value_learner_arrays
 
 /* Of those whose policy is the network that is learned, as far as that has parameters: others can

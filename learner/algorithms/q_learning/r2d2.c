@@ -53,19 +53,7 @@ typedef struct r2d2 {
     float *target_q;   /* (rows, actions) */
     float *d_q;        /* likewise */
     float *worth;      /* (sequence_steps + 1) */
-    void *arrays;      /* the block of all */
 } r2d2;
-
-static void destroy(aq_algorithm *algorithm)
-{
-    r2d2 *self = (r2d2 *)algorithm;
-    if (self == NULL) {
-        return;
-    }
-    aq_value_learner_fini(&self->base);
-    aq_free(self->arrays);
-    aq_free(self);
-}
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
@@ -116,14 +104,6 @@ static void lay_out(void *algorithm, aq_arrays *at)
     aq_sequence_places_lay_out(&self->places, self->sequence_steps + 1, at);
 }
 
-static int make_room(r2d2 *self, aq_error *error)
-{
-    self->arrays = aq_arrays_make(lay_out, self);
-    return self->arrays != NULL
-               ? 0
-               : aq_fail(error, AQ_E_NOMEM, "no memory for %u sequences", self->rows_max);
-}
-
 static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
                   aq_algorithm **ret_algorithm, aq_error *error)
 {
@@ -141,10 +121,10 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
     rc = rc == 0 ? check(setup, error) : rc;
     if (rc == 0) {
         self->state = aq_net_spec_state(&self->base.split.slice);
-        rc = make_room(self, error);
+        rc = aq_value_learner_lay_out(&self->base, lay_out, error);
     }
     if (rc != 0) {
-        destroy(&self->base.head);
+        aq_value_learner_destroy(&self->base.head);
         return rc;
     }
     *ret_algorithm = &self->base.head;
@@ -344,7 +324,7 @@ const aq_algorithm_class aq_r2d2_class = {
     .metrics = {aq_value_learner_metrics, AQ_VALUE_METRICS},
     AQ_VALUE_LEARNER_MEMBERS,
     .create = create,
-    .destroy = destroy,
+    .destroy = aq_value_learner_destroy,
     .train = train,
     .arrays = aq_value_learner_arrays,
 };

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "learner/algorithms/q_learning/q_network.h"
@@ -128,14 +127,30 @@ int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *c
     return rc == 0 ? make_network(learner, setup, passes, error) : rc;
 }
 
-void aq_value_learner_fini(aq_value_learner *learner)
+int aq_value_learner_lay_out(aq_value_learner *learner,
+                             void (*lay_out)(void *algorithm, aq_arrays *at), aq_error *error)
 {
+    learner->arrays = aq_arrays_make(lay_out, learner);
+    return learner->arrays != NULL
+               ? 0
+               : aq_fail(error, AQ_E_NOMEM, "no memory for the rows that %s learns from",
+                         learner->head.class->name);
+}
+
+void aq_value_learner_destroy(aq_algorithm *algorithm)
+{
+    aq_value_learner *learner = (aq_value_learner *)algorithm;
+    if (learner == NULL) {
+        return;
+    }
     aq_net_train_destroy(learner->train);
     aq_params_fini(&learner->acting);
     aq_params_fini(&learner->target);
     aq_params_fini(&learner->gradient);
     aq_free(learner->moments);
     aq_free(learner->block);
+    aq_free(learner->arrays);
+    aq_free(learner);
 }
 
 /* ---- a step --------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+#include "common/base/arrays.h"
 #include "learner/algorithms/algorithm.h"
 #include "learner/algorithms/value_figures.h"
 #include "learner/nn/fake_quant.h"
@@ -52,6 +53,7 @@ typedef struct aq_value_learner {
     aq_net_train *train;
     aq_gradient_exchange *exchange; /* NULL: none */
     aq_model_group *model;          /* NULL: the network is whole */
+    void *arrays;                   /* the block of the algorithm's own */
 } aq_value_learner;
 
 /* Rows of the longest pass, and of the longest that is learned from; `stream` of the run's seed
@@ -62,11 +64,15 @@ typedef struct aq_value_passes {
     bool has_target;
 } aq_value_passes;
 
-/* AQ_E_UNSUPPORTED and AQ_E_INVALID, in words; AQ_E_NOMEM. `fini` is due then, too. */
+/* AQ_E_UNSUPPORTED and AQ_E_INVALID, in words; AQ_E_NOMEM. `destroy` is due then, too. */
 int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *class,
                           const aq_algorithm_setup *setup, const aq_value_passes *passes,
                           aq_error *error) AQ_MUST_USE;
-void aq_value_learner_fini(aq_value_learner *learner); /* zeroes are fine */
+
+/* The algorithm's own arrays, which it says the places of; see arrays.h. AQ_E_NOMEM. */
+int aq_value_learner_lay_out(aq_value_learner *learner,
+                             void (*lay_out)(void *algorithm, aq_arrays *at),
+                             aq_error *error) AQ_MUST_USE;
 
 /* Whether the step that comes next is of the quantized network; the same after a resume. */
 bool aq_value_learner_is_quantized(const aq_value_learner *learner);
@@ -78,6 +84,7 @@ int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_n
                           double *ret_clipped) AQ_MUST_USE;
 
 /* Members of the class; arrays are added to by those who have more. */
+void aq_value_learner_destroy(aq_algorithm *algorithm);
 uint32_t aq_value_learner_head(const aq_run_config *config, const aq_schema *schema);
 const aq_net_spec *aq_value_learner_spec(const aq_algorithm *algorithm);
 const aq_params *aq_value_learner_policy(const aq_algorithm *algorithm);
