@@ -256,7 +256,7 @@ static const aq_setting rows[] = {
      "Layers before the hidden ones, for observations that are pictures: a list such as "
      "\"conv:32x8/4,conv:64x4/2\", convolutions of 32 filters over 8 x 8 cells in steps of 4, and "
      "so on, with pool:3/2 and residual:16x2 among them; or minatar, nature or impala, the lists "
-     "of those papers; or a memory, such as \"gru:64\". An empty text has none."},
+     "of those papers; or a memory, gru, which is \"gru:64\". An empty text has none."},
     {MEMBER(F64, learner.bc_weight), "0.4", 0, 1e6, NULL, "",
      "td3_bc: what the mean square of the difference between the policy's action and the data's "
      "counts, beside values that are divided by their mean size."},

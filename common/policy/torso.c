@@ -130,13 +130,14 @@ static const element_kind kinds[] = {
 };
 
 /* MinAtar's (Young and Tian, 2019), that of DQN in Nature (Mnih et al., 2015), and the deep one of
- * IMPALA (Espeholt et al., 2018). */
+ * IMPALA (Espeholt et al., 2018); and a memory as wide as those of the presets. */
 static const struct named_torso {
     const char *name, *elements;
 } names[] = {
     {"minatar", "conv:16x3/1"},
     {"nature", "conv:32x8/4,conv:64x4/2,conv:64x3/1"},
     {"impala", "residual:16x2,residual:32x2,residual:32x2"},
+    {"gru", "gru:64"},
 };
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ TEST(texts_make_layers)
          "2x2x1-conv3/1x3-pool3/2-r-conv3/1x3r-conv3/1x3-add(2,5)-conv1/1x4r"},
         {"gru:8", 1, {4, 0, 0}, 8, "4-24-gru8"},
         {"gru:8,gru:3", 1, {4, 0, 0}, 3, "4-24-gru8-9-gru3"},
+        {"gru", 1, {4, 0, 0}, 64, "4-192-gru64"},
     };
     EACH_ROW(i, rows) {
         const uint32_t *shape = rows[i].shape;
@@ -98,7 +99,7 @@ TEST(what_is_no_torso_is_refused)
     };
     EACH_ROW(i, rows) {
         assert_refused(aq_torso_check(rows[i], &refusal), AQ_E_INVALID,
-                       "possible are minatar, nature, impala, or a list of "
+                       "possible are minatar, nature, impala, gru, or a list of "
                        "conv:FILTERSxKERNEL/STRIDE[+PADDING], pool:KERNEL/STRIDE[+PADDING], "
                        "residual:FILTERSxBLOCKS, gru:WIDTH, such as");
     }
