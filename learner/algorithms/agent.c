@@ -73,7 +73,8 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     normalization *normal = &agent->normal;
     if (!aq_net_is_affine_in_input(spec)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.normalize_obs needs a network that begins with a linear layer");
+                       "learner.normalize_obs needs a network that begins with a linear layer; "
+                       "learner.normalize_obs=false works");
     }
     agent->is_normalized = true;
     normal->exchange = setup->exchange;
@@ -180,8 +181,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     if (rc == 0 && agent->model != NULL) {
         rc = make_whole(agent, error);
     }
-    /* Bytes are of one size as they are: every network sees them divided by 255. */
-    if (rc == 0 && config->learner.normalize_obs && setup->schema->obs.dtype == AQ_DTYPE_F32) {
+    if (rc == 0 && config->learner.normalize_obs) {
         rc = normalize(agent, setup, error);
     }
     if (rc == 0 && config->actor.gradients) {

@@ -190,6 +190,9 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
         plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
     }
     aq_run_config_choose_algorithm(&plan.config, &plan.settings.schema);
+    /* Bytes are of one size as they are: every network sees them divided by 255. */
+    plan.config.learner.normalize_obs =
+        plan.config.learner.normalize_obs && plan.settings.schema.obs.dtype == AQ_DTYPE_F32;
     rc = aq_run_rules_check_task(&plan.config, &plan.settings.schema, error);
     if (rc != 0) {
         return rc;

@@ -153,16 +153,15 @@ TEST(a_row_that_is_not_finite_costs_the_step_and_no_more)
     agent_train(all.algorithm, all.batch);
 }
 
-TEST(bytes_stay_as_they_are)
+TEST(a_network_that_begins_with_a_convolution_is_refused_with_what_works)
 {
     stand all = make();
-    all.schema.obs.dtype = AQ_DTYPE_U8;
-    all.schema.obs.low[0] = 0;
-    all.schema.obs.high[0] = 255;
-    all.schema.obs.bound_count = 1;
-    aq_agent *of_bytes = agent_of(&aq_dqn_class, &all.config, &all.schema, 7);
-    assert_non_null(agent_state(all.algorithm).statistics);
-    assert_null(agent_state(of_bytes).statistics);
+    aq_agent *agent;
+    all.schema.obs.rank = 2;
+    all.schema.obs.shape[1] = 1;
+    (void)snprintf(all.config.learner.torso, AQ_RUN_TEXT_MAX, "conv:2x1/1");
+    assert_refused(agent_try(&aq_dqn_class, &all.config, &all.schema, 7, &agent, &refusal),
+                   AQ_E_UNSUPPORTED, "learner.normalize_obs=false works");
 }
 
 TEST(create_survives_every_failed_allocation)

@@ -69,6 +69,24 @@ TEST(a_task_that_cannot_is_refused)
     }
 }
 
+/* So that no layer is published in fp32 for a normalization that does not take place. */
+TEST(bytes_are_not_normalized)
+{
+    static const struct {
+        const char *task;
+        bool is_normalized;
+    } rows[] = {{"gym:Acrobot-v1", true},
+                {"game:breakout", false},
+                {"game:breakout?frame_stack=2", false},
+                {"gym:Taxi-v3", false}};
+    aq_run_config config = config_defaults();
+    config.learner.normalize_obs = true;
+    EACH_ROW(i, rows) {
+        (void)snprintf(config.task, sizeof(config.task), "%s", rows[i].task);
+        assert_int_equal(plan_of(&config).config.learner.normalize_obs, rows[i].is_normalized);
+    }
+}
+
 TEST(members_are_told_what_the_configuration_says)
 {
     aq_run_config config = config_defaults();
