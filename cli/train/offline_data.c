@@ -224,6 +224,7 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
                             config->task,
                             "--run-id",
                             id,
+                            "--standard-columns", /* who learns from data sets reads no others */
                             "--n-step",
                             span_text,
                             "--chunk-length",
@@ -232,7 +233,7 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
                             message,
                             "--segment-bytes",
                             segment};
-    size_t count = 16;
+    size_t count = 17;
     if (config->replay.compression) {
         argv[count++] = "--compress";
     }

@@ -18,7 +18,7 @@ typedef struct import_arguments {
     const char *to;
     const char *task;
     uint64_t run_id, n_step, chunk_length, message_bytes, segment_bytes;
-    bool compressed, quiet;
+    bool standard_columns, compressed, quiet;
     aq_json_form json;
 } import_arguments;
 
@@ -26,6 +26,9 @@ static const aq_option option_rows[] = {
     {"task", 0, "TASK", "refuse a data set of another task", AQ_TO_TEXT(import_arguments, task)},
     {"run-id", 0, "ID", "of a new store: the run that may open it, 16 hexadecimal digits",
      AQ_TO(aq_option_take_id, import_arguments, run_id)},
+    {"standard-columns", 0, NULL,
+     "of a new store: leave out what was recorded besides them, for a run that records nothing",
+     AQ_TO_FLAG(import_arguments, standard_columns)},
     {"n-step", 0, "N",
      "of a new store: the most steps that an item of the run spans (default: the data set's)",
      AQ_TO_NUMBER(import_arguments, n_step, 1, 1024)},
@@ -77,6 +80,7 @@ static int bring(const import_arguments *arguments, aq_data_set_reader *reader, 
     const aq_data_import import = {
         .folder = arguments->to,
         .run_id = arguments->run_id != 0 ? arguments->run_id : aq_rng_system_seed() | 1,
+        .standard_columns = arguments->standard_columns,
         .n_step = (uint32_t)(arguments->n_step != 0 ? arguments->n_step : info->counts.n_step),
         .chunk_length = (uint32_t)arguments->chunk_length,
         .message_bytes = arguments->message_bytes,

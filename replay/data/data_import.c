@@ -186,8 +186,9 @@ static void remove_folder(const char *path)
 
 static int open_log(importing *work, aq_error *error)
 {
-    const aq_data_set_info *info = aq_data_set_reader_info(work->reader);
-    int rc = aq_data_set_run_layout(info, work->import->n_step, work->import->chunk_length,
+    aq_data_set_info info = *aq_data_set_reader_info(work->reader);
+    info.recorded_count = work->import->standard_columns ? 0 : info.recorded_count;
+    int rc = aq_data_set_run_layout(&info, work->import->n_step, work->import->chunk_length,
                                     &work->layout, error);
     if (rc != 0) {
         return rc;
@@ -197,9 +198,9 @@ static int open_log(importing *work, aq_error *error)
         .folder = work->folder,
         .run_id = work->import->run_id,
         .schema_hash = work->layout.hash,
-        .task = info->task,
+        .task = info.task,
         .schema = schema,
-        .schema_bytes = aq_wire_schema_pack(&info->schema, schema),
+        .schema_bytes = aq_wire_schema_pack(&info.schema, schema),
         .store = aq_rng_system_seed() | 1,
         .segment_bytes = work->import->segment_bytes,
         .backlog_bytes = BACKLOG_BYTES,

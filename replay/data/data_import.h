@@ -5,12 +5,15 @@
 #ifndef AQ_REPLAY_DATA_DATA_IMPORT_H
 #define AQ_REPLAY_DATA_DATA_IMPORT_H
 
+#include <stdbool.h>
+
 #include "common/data_set/data_set_reader.h"
 #include "replay/data/data_progress.h"
 
 typedef struct aq_data_import {
     const char *folder;
     uint64_t run_id;
+    bool standard_columns;  /* what was recorded besides is left out */
     uint32_t n_step;        /* the most steps that an item of the run spans */
     uint32_t chunk_length;  /* transitions */
     uint64_t message_bytes; /* the largest message */

@@ -256,24 +256,34 @@ static int settle(bringing *work, aq_error *error)
     return 0;
 }
 
+static int lay_out(const aq_data_live *live, const aq_data_set_info *info, aq_layout *ret_layout,
+                   aq_error *error)
+{
+    return aq_data_set_run_layout(info, live->info.n_step, live->info.chunk_length, ret_layout,
+                                  error);
+}
+
 int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
                         const aq_data_progress *progress, aq_data_imported *ret_imported,
                         aq_error *error)
 {
-    const aq_data_set_info *info = aq_data_set_reader_info(reader);
+    aq_data_set_info info = *aq_data_set_reader_info(reader);
     bringing work = {.live = live};
     aq_data_packing packing = {
         .run_id = live->info.run_id,
         .store = live->info.store,
-        .salt = (live->info.run_id ^ info->run_id * UINT64_C(0x9e3779b97f4a7c15)) |
+        .salt = (live->info.run_id ^ info.run_id * UINT64_C(0x9e3779b97f4a7c15)) |
                 UINT64_C(0x8000000000000000),
         .message_bytes = live->info.message_bytes,
         .steps_max = live->info.chunk_length, /* which every actor is granted at some time */
         .send = on_message,
         .user = &work,
     };
-    int rc = aq_data_set_run_layout(info, live->info.n_step, live->info.chunk_length,
-                                    &packing.layout, error);
+    int rc = lay_out(live, &info, &packing.layout, error);
+    if (rc == 0 && packing.layout.hash != live->info.schema_hash) {
+        info.recorded_count = 0; /* the run may record nothing */
+        rc = lay_out(live, &info, &packing.layout, error);
+    }
     if (rc != 0) {
         return rc;
     }
@@ -281,7 +291,7 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
         return aq_fail(error, AQ_E_SCHEMA,
                        "the data set is of %s (layout %016" PRIx64 "), the shard of %s (%016" PRIx64
                        "): another task, or other recorded columns, as of another algorithm",
-                       info->task, packing.layout.hash, live->info.task, live->info.schema_hash);
+                       info.task, packing.layout.hash, live->info.task, live->info.schema_hash);
     }
     rc = aq_data_lanes_create(sizeof(sender_state), &work.senders);
     if (rc != 0) {

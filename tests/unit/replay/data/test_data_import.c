@@ -5,6 +5,7 @@
 #include <dirent.h>
 
 #include "common/data_set/data_set_writer.h"
+#include "common/experience/column_catalog.h"
 #include "common/sys/file.h"
 #include "replay/data/data_audit.h"
 #include "replay/data/data_import.h"
@@ -18,6 +19,7 @@ typedef struct import_stage {
     char folder[32];
     char set[64];
     char store[64];
+    bool standard_columns;
     aq_data_set_info info;
 } import_stage;
 
@@ -36,8 +38,10 @@ static int empty(const char *path)
 /* Lanes of two actors, interleaved; an episode is a chunk of 8 and one of 7 that repeats 2. */
 static void write_set(import_stage *stage)
 {
-    const aq_layout layout = kit_layout();
+    aq_layout layout = kit_layout();
     aq_data_set_writer *writer;
+    assert_succeeds(
+        aq_layout_record(&layout, stage->info.recorded, stage->info.recorded_count, &refusal));
     assert_succeeds(aq_data_set_writer_create(stage->set, &stage->info, false, &writer, &refusal));
     for (uint64_t episode = 0; episode < EPISODES; episode++) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -84,6 +88,7 @@ static int import(import_stage *stage, uint32_t n_step, uint32_t length, uint64_
     const aq_data_import how = {
         .folder = stage->store,
         .run_id = RUN_ID,
+        .standard_columns = stage->standard_columns,
         .n_step = n_step,
         .chunk_length = length,
         .message_bytes = message_bytes,
@@ -152,6 +157,23 @@ TEST_IN(import_stage, stage, a_store_has_the_steps_of_its_data_set)
                          0);
         assert_int_equal(empty(stage->store), 0);
     }
+}
+
+/* As a run has it that records nothing. */
+TEST_IN(import_stage, stage, a_store_may_have_the_standard_columns_alone)
+{
+    aq_segment_folder folder;
+    assert_int_equal(unlink(stage->set), 0);
+    assert_succeeds(aq_column_find("log_prob", &stage->info.schema, &stage->info.recorded[0]));
+    stage->info.recorded_count = 1;
+    write_set(stage);
+    stage->standard_columns = true;
+    assert_int_equal(import(stage, 3, 8, 4096), 0);
+    assert_succeeds(aq_segment_folder_open_any(stage->store, &folder, &refusal));
+    assert_true(folder.identity.schema_hash == kit_layout().hash);
+    aq_segment_folder_close(&folder);
+    stage->info.recorded_count = 0;
+    assert_int_equal(read_store(stage).transitions, 13 * LANES * EPISODES);
 }
 
 TEST_IN(import_stage, stage, a_folder_that_is_there_is_left_alone)
