@@ -375,16 +375,19 @@ int aq_onnx_layer_check(const aq_snapshot *snapshot, uint32_t index, aq_error *e
     const aq_layer_spec *spec = &snapshot->spec.layers[index];
     const aq_snapshot_layer *stored = &snapshot->layers[index];
     if (put_of(spec->kind) == NULL) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "export: layer %u, %s, is not known to the writer of ONNX", index,
-                       aq_layer_kind_name(spec->kind));
+        return aq_fail(
+            error, AQ_E_UNSUPPORTED,
+            "export: layer %u, %s, is not known to the writer of ONNX; as C (--format c) it "
+            "can be exported",
+            index, aq_layer_kind_name(spec->kind));
     }
     if (aq_format_is_integer(stored->format) && !is_quantized(stored)) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "export: the weights of layer %u, %s, are %s, and an ONNX file holds int8, "
-                       "int8-tensor, fp32, fp16 and bf16; with --precision int8 or fp32 a run's "
-                       "policy is had so",
-                       index, aq_layer_kind_name(spec->kind), aq_format_name(stored->format));
+        return aq_fail(
+            error, AQ_E_UNSUPPORTED,
+            "export: the weights of layer %u, %s, are %s, and an ONNX file holds int8, "
+            "int8-tensor, fp32, fp16 and bf16; as C (--format c) they can be exported, or "
+            "a run's policy with --precision int8 or fp32",
+            index, aq_layer_kind_name(spec->kind), aq_format_name(stored->format));
     }
     return 0;
 }

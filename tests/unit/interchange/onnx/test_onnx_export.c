@@ -111,7 +111,14 @@ TEST(formats_that_no_operator_takes_are_refused)
     EACH_ROW(i, formats) {
         refuse(policy(NET_RELU, formats[i], AQ_HEAD_ARGMAX), AQ_E_UNSUPPORTED,
                aq_format_name(formats[i]));
+        assert_says(refusal.text, "as C (--format c)");
     }
+}
+
+TEST(a_layer_that_keeps_a_state_is_refused_with_what_takes_it)
+{
+    refuse(policy(NET_GRU, AQ_FORMAT_INT8_CHANNEL, AQ_HEAD_ARGMAX), AQ_E_UNSUPPORTED,
+           "gru, is not known to the writer of ONNX; as C (--format c) it can be exported");
 }
 
 TEST(an_action_without_a_range_and_a_broken_policy_are_refused)
