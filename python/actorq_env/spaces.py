@@ -25,6 +25,10 @@ class Space:
         self.dtype = np.dtype(np.int32) if kind == DISCRETE else \
             np.dtype(np.uint8) if native == np.uint8 else np.dtype(np.float32)
 
+    def counts(self):
+        """Of a space of choices, of how many each is one."""
+        return self.high.astype(np.int64) + 1 if self.shape else np.array([self.choices])
+
     def packed(self):
         """The message that describes it."""
         shape = list(self.shape)
@@ -73,9 +77,9 @@ def box_of(space, what):
 def row_of(space, counts, what):
     """Several choices at once: a MultiDiscrete, or a MultiBinary."""
     counts = np.asarray(counts, np.int64)
-    if what != "action" or not 1 <= counts.size <= BOUNDS_MAX or (counts < 1).any():
-        raise Refusal(f"{what} space is a {type(space).__name__} of {counts.size}; actions alone"
-                      f" are several choices at once, 1 to {BOUNDS_MAX}, each of one or more")
+    if not 1 <= counts.size <= BOUNDS_MAX or (counts < 1).any():
+        raise Refusal(f"{what} space is a {type(space).__name__} of {counts.size}; several choices"
+                      f" at once are 1 to {BOUNDS_MAX}, each of one or more")
     start = np.broadcast_to(np.asarray(getattr(space, "start", 0), np.int64), counts.shape)
     return Space(DISCRETE, np.dtype(space.dtype), counts.shape, start=start,
                  bounds=(np.zeros(counts.size), counts.ravel() - 1.0))
@@ -88,64 +92,60 @@ def is_several(space):
 
 
 def leaves_of(space, path):
-    """Name, part and how to find it in a value, for each part of a Dict or Tuple, in its order."""
+    """Where it is in a value, and the part, for each part of a Dict or Tuple, in its order."""
+    if not is_several(space):
+        yield path, space
+        return
     parts = space.spaces
     for key, part in parts.items() if hasattr(parts, "items") else enumerate(parts):
-        own = path + (key,)
-        if is_several(part):
-            yield from leaves_of(part, own)
-        else:
-            yield own, part
+        yield from leaves_of(part, path + (key,))
+
+
+def one_of_many(part, found, name):
+    """Zeros, and for each choice a 1."""
+    counts = found.counts()
+    numbers = (part.astype(np.int64) - found.start).ravel()
+    if (numbers < 0).any() or (numbers >= counts).any():
+        raise Refusal(f"{name} is {part}, outside of its space")
+    row = np.zeros(counts.sum(), np.float32)
+    row[counts.cumsum() - counts + numbers] = 1
+    return row
 
 
 def flat_of(space, what):
-    """One row of floats of a Dict or Tuple: numbers as they are, a choice as one of so many."""
+    """One row of floats of what has parts: numbers as they are, a choice as one of so many."""
     lows, highs, readers = [], [], []
     for path, part in leaves_of(space, ()):
-        name = "/".join(map(str, path))
-        found = space_of(part, f"{what} '{name}'")
-        if found.kind == DISCRETE:
-            lows.append(np.zeros(found.choices, np.float32))
-            highs.append(np.ones(found.choices, np.float32))
-        else:
-            low, high = bounds_of(part, found.native_shape, what)
-            lows.append(low)
-            highs.append(high)
-        readers.append((path, found))
+        name = f"{what} '{'/'.join(map(str, path))}'" if path else what
+        found = leaf_of(part, name)
+        low, high = bounds_of(part, found.native_shape, what) if found.kind == BOX else \
+            (np.full(found.counts().sum(), bound, np.float32) for bound in (0, 1))
+        lows.append(low)
+        highs.append(high)
+        readers.append((path, name, found))
     if not lows:
         raise Refusal(f"{what} space has no parts")
     low, high = np.concatenate(lows), np.concatenate(highs)
 
     def flatten(value):
-        row, used = np.zeros(low.size, np.float32), 0
-        for (path, found), bounds in zip(readers, lows):
+        row = []
+        for path, name, found in readers:
             part = value
             for key in path:
                 part = part[key]
-            if found.kind == DISCRETE:
-                number = int(part) - found.start
-                if not 0 <= number < found.choices:
-                    raise Refusal(f"observation {'/'.join(map(str, path))} is {part}, outside of"
-                                  " its space")
-                row[used + number] = 1
-            else:
-                part = np.asarray(part)
-                if part.shape != found.native_shape:
-                    raise Refusal(f"observation {'/'.join(map(str, path))} of shape {part.shape};"
-                                  f" the space says {found.native_shape}")
-                row[used:used + bounds.size] = part.ravel()
-            used += bounds.size
-        return row
+            part = np.asarray(part)
+            if part.shape != found.native_shape:
+                raise Refusal(f"{name} of shape {part.shape}; the space says {found.native_shape}")
+            row.append(part.ravel() if found.kind == BOX else one_of_many(part, found, name))
+        return np.concatenate(row)
 
     return Space(BOX, np.dtype(np.float32), (low.size,), bounds=few(low, high), flatten=flatten)
 
 
-def space_of(space, what):
-    """The Space of one of Gymnasium's, or of what looks like one."""
+def leaf_of(space, what):
+    """The Space of one of Gymnasium's without parts, or of what looks like one."""
     if hasattr(space, "low") and hasattr(space, "high") and hasattr(space, "dtype"):
         return box_of(space, what)
-    if is_several(space) and what == "observation":
-        return flat_of(space, what)
     count = getattr(space, "n", None)
     if hasattr(space, "nvec"):
         return row_of(space, space.nvec, what)
@@ -156,6 +156,14 @@ def space_of(space, what):
             raise Refusal(f"{what} space has {count} choices; 1 to {CHOICES_MAX} are possible")
         return Space(DISCRETE, np.dtype(np.int64), choices=int(count),
                      start=int(getattr(space, "start", 0)))
-    raise Refusal(f"{what} space is a {type(space).__name__}; Box and Discrete are possible,"
-                  " Dict and Tuple of them as an observation, and as an action MultiDiscrete and"
-                  " MultiBinary")
+    raise Refusal(f"{what} space is a {type(space).__name__}; Box, Discrete, MultiDiscrete and"
+                  " MultiBinary are possible, and as an observation Dict and Tuple of them")
+
+
+def space_of(space, what):
+    """The Space of the actions or the observations; observations are numbers or one choice."""
+    if what == "action":
+        return leaf_of(space, what)
+    found = None if is_several(space) else leaf_of(space, what)
+    return flat_of(space, what) if found is None or found.kind == DISCRETE and found.shape else \
+        found

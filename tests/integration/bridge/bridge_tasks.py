@@ -269,11 +269,11 @@ class OldReset(Counter):
 
 
 class Flags(Counter):
-    """A space that there is no place for."""
+    """More choices at once than there is room for."""
 
     def __init__(self):
         super().__init__()
-        self.observation_space = MultiBinary(3)
+        self.observation_space = MultiBinary(129)
 
 
 class NoSpaces:

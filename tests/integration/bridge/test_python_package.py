@@ -46,7 +46,7 @@ class Spaces(unittest.TestCase):
                              (bridge_tasks.Discrete(0), "0 choices"),
                              (bridge_tasks.Discrete(2**40), "1099511627776 choices; 1 to"),
                              (bridge_tasks.OneOf((bridge_tasks.Discrete(3),)), "is a OneOf"),
-                             (bridge_tasks.MultiBinary(3), "a MultiBinary of 3"),
+                             (bridge_tasks.MultiBinary(129), "a MultiBinary of 129"),
                              ({"a": 1}, "dict")):
             with self.assertRaisesRegex(protocol.Refusal, words):
                 spaces.space_of(space, "observation")
@@ -73,16 +73,31 @@ class Spaces(unittest.TestCase):
         self.assertEqual(list(space.high), [1, 2, 1, 1, 1, 9])
         value = {"a": (6, 7.5), "b": np.array([0.5, -1.5])}
         self.assertEqual(space.flatten(value).tolist(), [0.5, -1.5, 0, 1, 0, 7.5])
-        for value, words in (({"a": (8, 1), "b": np.zeros(2)}, "a/0 is 8"),
-                             ({"a": (5, 1), "b": np.zeros(3)}, "b of shape")):
+        for value, words in (({"a": (8, 1), "b": np.zeros(2)}, "'a/0' is 8"),
+                             ({"a": (5, 1), "b": np.zeros(3)}, "'b' of shape")):
             with self.assertRaisesRegex(protocol.Refusal, words):
                 space.flatten(value)
+
+    def test_several_choices_are_seen_each_as_one_of_many(self):
+        dials = bridge_tasks.MultiDiscrete([[2, 3]], start=[[0, 1]])
+        for space, wrap in ((dials, lambda value: value),
+                            (bridge_tasks.Several({"dials": dials}), lambda v: {"dials": v})):
+            seen = spaces.space_of(space, "observation")
+            self.assertEqual(self.fields(seen)[:4], (1, 1, 1, 5))
+            self.assertEqual((list(seen.low), list(seen.high)), ([0], [1]))
+            self.assertEqual(seen.flatten(wrap(np.array([[1, 3]]))).tolist(), [0, 1, 0, 0, 1])
+            for value, words in (([[1, 0]], "outside of"), ([[2, 1]], "outside of"),
+                                 ([1, 3], "of shape")):
+                with self.assertRaisesRegex(protocol.Refusal, words):
+                    seen.flatten(wrap(np.array(value)))
+        switches = spaces.space_of(bridge_tasks.MultiBinary(2), "observation")
+        self.assertEqual(switches.flatten(np.array([1, 0], np.int8)).tolist(), [0, 1, 1, 0])
 
     def test_parts_that_do_not_go_together_are_refused_by_name(self):
         picture = bridge_tasks.Box(0, 255, (4, 4, 3), np.uint8)
         for part, words in ((picture, "'eye' space is a box of uint8"),
                             (bridge_tasks.OneOf((picture,)), "'eye' space is a OneOf"),
-                            (bridge_tasks.MultiBinary(3), "'eye' space is a MultiBinary of 3")):
+                            (bridge_tasks.MultiBinary(129), "'eye' space is a MultiBinary of")):
             with self.assertRaisesRegex(protocol.Refusal, words):
                 spaces.space_of(bridge_tasks.Several({"eye": part}), "observation")
         with self.assertRaisesRegex(protocol.Refusal, "no parts"):
