@@ -368,6 +368,10 @@ void aq_train_report_print(const aq_train_report *report)
     (void)printf("  steps      %s environment steps, %s gradient steps\n",
                  aq_text_count(steps, sizeof(steps), (double)report->env_steps),
                  aq_text_count(trained, sizeof(trained), (double)report->learner_steps));
+    if (report->config->learner.products == AQ_PRODUCTS_BF16 &&
+        strcmp(report->products, "fp32") == 0) {
+        (void)printf("  products   in fp32: this processor, or this build, has none in bf16\n");
+    }
     print_broadcast(report);
     if (report->energy.source[0] != '\0') {
         char line[AQ_ENERGY_LINE_MAX];

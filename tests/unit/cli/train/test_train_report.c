@@ -251,8 +251,11 @@ TEST_IN_FOLDER(an_unsolved_run_says_how_to_go_on)
 {
     aq_run_config config = config_of(5);
     config.limits.env_steps = 1000;
+    config.learner.products = AQ_PRODUCTS_BF16;
     aq_train_report report = ended_report(state, &config, AQ_RUN_BUDGET);
+    report.products = "fp32";
     assert_printed("train_unsolved.txt", &report);
+    report.products = "bf16";
     report.state = AQ_RUN_RUNNING;
     report.interrupted = true;
     report.env_steps = 900;
