@@ -38,6 +38,7 @@ struct aq_run_report {
     report_window window;
     uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
     uint64_t outdated;                     /* steps that it did not, as they were too old */
+    bool has_told;                         /* of progress */
     Actorq__V1__MetricStatus shown[AQ_METRICS_MAX]; /* by the status */
     Actorq__V1__MetricStatus *shown_pointers[AQ_METRICS_MAX];
     aq_learning_facts facts;
@@ -216,6 +217,7 @@ static void add_objects(aq_run_report *report, aq_metrics_sample *sample)
 
 static void write_progress(aq_run_report *report, int64_t now_ns)
 {
+    report->has_told = true;
     const report_window *window = &report->window;
     const aq_publication *newest = aq_policy_shelf_newest(report->parts->shelf);
     const aq_actors_summary summary = aq_learner_service_summary(report->parts->service);
@@ -300,6 +302,9 @@ void aq_run_report_ended(aq_run_report *report)
     const int64_t now_ns = aq_clock_monotonic_ns();
     move_window(report, now_ns);
     find(report, now_ns);
+    if (!report->has_told) { /* it took less than a second */
+        write_progress(report, now_ns);
+    }
     const aq_coordinator *coordinator = report->parts->coordinator;
     const aq_evaluation_result *best = aq_coordinator_best(coordinator);
     const aq_metrics_outcome outcome = {

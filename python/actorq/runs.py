@@ -119,8 +119,7 @@ class Run:
 
     def metrics(self, event="progress"):
         """The lines of an event (None: of all) as a structured array; docs/metrics.md explains
-        the names: metrics()["loss"], metrics()["replay/stored"]. A run of less than a second has
-        no line of "progress"."""
+        the names: metrics()["loss"], metrics()["replay/stored"]."""
         return table([flat(line) for line in self.lines(event)], self._columns(event))
 
     def evaluations(self):

@@ -137,5 +137,14 @@ class TestTrainStops(EndlessRun):
                       self.said())
 
 
+class TestShortRun(TrainRun):
+    def test_a_run_of_less_than_a_second_tells_how_it_went(self):
+        self.begin(ACTORQ, "train", "gym:CartPole-v1", "--no-evaluator", "--set",
+                   "learner.hidden=8", "--set", "replay.min_size=100", "--set",
+                   "limits.env_steps=1000")
+        self.assertEqual(self.train.wait(PATIENCE_S), 0)
+        self.assertIsNotNone(self.metric("loss"))
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])
