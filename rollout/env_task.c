@@ -110,9 +110,13 @@ int aq_env_task_check_policy(const aq_env_task *task, const aq_snapshot *snapsho
                        task->env->name);
     }
     if (aq_schema_hash(&snapshot->schema) != task->schema_hash) {
+        char its[SCHEMA_TEXT_BYTES], here[SCHEMA_TEXT_BYTES];
         return aq_fail(error, AQ_E_SCHEMA,
-                       "a policy for schema %016" PRIx64 "; that of %s is %016" PRIx64,
-                       aq_schema_hash(&snapshot->schema), task->env->name, task->schema_hash);
+                       "a policy of another %s: %s (schema %016" PRIx64
+                       "), and here it is %s (schema %016" PRIx64 ")",
+                       task->env->name, aq_schema_text(&snapshot->schema, its, sizeof(its)),
+                       aq_schema_hash(&snapshot->schema),
+                       aq_schema_text(&task->env->schema, here, sizeof(here)), task->schema_hash);
     }
     return 0;
 }
