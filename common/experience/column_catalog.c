@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { STATE_BYTES_MAX = 16384 * 4 }; /* as wide as a layer may be */
+
 typedef struct catalog_row {
     const char *name;
     uint32_t dtype;                              /* enum aq_dtype */
@@ -55,6 +57,23 @@ int aq_column_find(const char *name, const aq_schema *schema, aq_column *ret_col
     return 0;
 }
 
+/* A state is the last column, of any width. */
+static bool completes_by_state(const aq_schema *schema, uint64_t hash, const aq_layout *layout,
+                               aq_layout *ret_layout)
+{
+    aq_column state;
+    int rc = aq_column_find(AQ_STATE_COLUMN, schema, &state);
+    for (state.bytes = 4; rc == 0 && state.bytes <= STATE_BYTES_MAX; state.bytes += 4) {
+        aq_layout with = *layout;
+        rc = aq_layout_record(&with, &state, 1, NULL);
+        if (rc == 0 && with.hash == hash) {
+            *ret_layout = with;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Tries each column of the catalog behind those that `layout` has. */
 static bool completes(const aq_schema *schema, uint64_t hash, const aq_layout *layout,
                       aq_layout *ret_layout)
@@ -72,7 +91,7 @@ static bool completes(const aq_schema *schema, uint64_t hash, const aq_layout *l
             return true;
         }
     }
-    return false;
+    return completes_by_state(schema, hash, layout, ret_layout);
 }
 
 int aq_columns_of_hash(const aq_schema *schema, uint64_t hash, aq_column *ret_columns,

@@ -290,6 +290,20 @@ TEST(recorded_columns_are_listed_and_nothing_to_a_run_from_the_set)
                      0);
 }
 
+/* Whose steps have a column as wide as the network says. */
+TEST(steps_of_a_memory_are_a_data_set_to_learn_from)
+{
+    program_succeeds("train", "gym:CartPole-v1", "--run", at("memory"), "--quiet", "--set",
+                     "learner.algorithm=ppo", "--set", "learner.torso=gru:5", "--set",
+                     "limits.env_steps=1000", "--no-evaluator", NULL);
+    program_succeeds("replay", "export", at("memory/replay-0"), at("memory.aqds"), NULL);
+    assert_int_equal(steps_of(at("memory.aqds")), steps_of(at("memory/replay-0")));
+    program_succeeds("replay", "inspect", at("memory.aqds"), NULL);
+    program_assert_out("\nrecorded   log_prob, state\n");
+    program_succeeds("train", "--offline", at("memory.aqds"), "--run", at("remembered"), "--quiet",
+                     "--set", "limits.learner_steps=10", "--no-evaluator", NULL);
+}
+
 /* The shard of a run on this host, once it has joined. */
 static void find_shard(const char *run, char *url)
 {

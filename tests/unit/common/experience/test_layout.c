@@ -1,6 +1,7 @@
 /*
  * Layouts: which columns there are, what is checked in them, and how long chunks may be.
  */
+#include "common/experience/column_catalog.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 
@@ -112,6 +113,40 @@ TEST(the_hash_is_of_all_columns)
         for (size_t j = 0; j < i; j++) {
             assert_true(hashes[i] != hashes[j]);
         }
+    }
+}
+
+/* As who opens a store has it, which knows the schema and no network. */
+TEST(columns_are_found_by_their_hash_a_state_whatever_its_width)
+{
+    static const struct {
+        const char *names[3];
+        uint32_t width; /* of the state */
+    } rows[] = {{{NULL}, 0},
+                {{"log_prob"}, 0},
+                {{"log_prob", "drawn"}, 0},
+                {{AQ_STATE_COLUMN}, 1},
+                {{"log_prob", "drawn", AQ_STATE_COLUMN}, 67},
+                {{"log_prob", AQ_STATE_COLUMN}, 16384}};
+    aq_schema schema = {.obs = chunk_box(AQ_DTYPE_F32, 3), .action = chunk_box(AQ_DTYPE_F32, 2)};
+    EACH_ROW(i, rows) {
+        aq_layout layout = chunk_layout_of(schema.obs, schema.action, 3, 32);
+        aq_column found[AQ_COLUMNS_RECORDED_MAX];
+        uint32_t count = 4711;
+        for (uint32_t k = 0; k < 3 && rows[i].names[k] != NULL; k++) {
+            aq_column column;
+            assert_succeeds(aq_column_find(rows[i].names[k], &schema, &column));
+            column.bytes = column.bytes == 0 ? 4 * rows[i].width : column.bytes;
+            assert_succeeds(aq_layout_record(&layout, &column, 1, &refusal));
+        }
+        assert_int_equal(aq_columns_of_hash(&schema, layout.hash, found, &count), 0);
+        assert_int_equal(count, layout.column_count - AQ_COLUMNS_STANDARD);
+        for (uint32_t k = 0; k < count; k++) {
+            assert_memory_equal(&found[k], &layout.columns[AQ_COLUMNS_STANDARD + k],
+                                sizeof(found[k]));
+        }
+        assert_int_equal(aq_columns_of_hash(&schema, layout.hash + 1, found, &count),
+                         AQ_E_NOT_FOUND);
     }
 }
 
