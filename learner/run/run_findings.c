@@ -34,7 +34,8 @@
 #define UPDATES_FEW  10000.0
 #define VERSIONS_FEW 10.0
 
-/* The same where an update takes all that was played since the one before it. */
+/* The same where an update takes all that was played since the one before it, or is of a table, of
+ * which it changes a cell for each step of each sequence. */
 #define GROUP_UPDATES_FEW 100.0
 
 /* More fallbacks than this share are no accident. */
@@ -349,7 +350,9 @@ static void find_pace(const aq_learning_facts *facts, aq_findings *findings)
 {
     const double updates = foreseen(facts, facts->learner_steps);
     const double versions = foreseen(facts, facts->versions);
-    const double few = learns_from_groups(facts->config) ? GROUP_UPDATES_FEW : UPDATES_FEW;
+    const bool is_table = aq_algorithm_has(facts->config->learner.algorithm, AQ_LEARNS_A_TABLE);
+    const double few =
+        learns_from_groups(facts->config) || is_table ? GROUP_UPDATES_FEW : UPDATES_FEW;
     char steps[FIGURE_MAX], made[FIGURE_MAX];
     (void)aq_text_count(steps, sizeof(steps), (double)facts->env_steps);
     (void)aq_text_count(made, sizeof(made), (double)facts->learner_steps);

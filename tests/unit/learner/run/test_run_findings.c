@@ -267,6 +267,17 @@ TEST(an_update_by_all_that_was_played_counts_for_many)
     assert_string_equal(findings_of(&facts).rows[0].setting, "learner.entropy_weight=0.02");
 }
 
+TEST(an_update_of_a_table_counts_for_many)
+{
+    aq_run_config config = default_config();
+    config.learner.algorithm = AQ_ALGORITHM_Q;
+    aq_learning_facts facts = good_facts(&config);
+    facts.learner_steps = 120;
+    assert_int_equal(findings_of(&facts).count, 0);
+    facts.learner_steps = 80;
+    assert_says(findings_of(&facts).rows[0].words, "there were 80 updates");
+}
+
 TEST(what_is_solved_needs_no_reason)
 {
     const aq_run_config config = default_config();
