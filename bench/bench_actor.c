@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "actor/core/actor_core.h"
+#include "bench/median.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
@@ -35,12 +36,6 @@ typedef struct bench {
     uint64_t messages, message_bytes;
     float scores[2 * LANES_MAX];
 } bench;
-
-static int ascending(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
 
 static aq_engine *make_engine(const bench *all, uint32_t format)
 {
@@ -160,8 +155,7 @@ static double measure(bench *all, work_fn work, double round_s)
         } while ((double)spent_ns < round_s * (double)AQ_NS_PER_S);
         rounds[round] = (double)spent_ns / (double)steps;
     }
-    qsort(rounds, ROUNDS, sizeof(rounds[0]), ascending);
-    return rounds[ROUNDS / 2];
+    return aq_median(rounds, ROUNDS);
 }
 
 static void run_case(bench *all, uint32_t format, uint32_t lanes, double round_s)

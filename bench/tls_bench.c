@@ -6,7 +6,6 @@
  *
  * Each way has a process that takes, which waits idle until it is its turn.
  */
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "bench/median.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -26,6 +26,7 @@
 #include "common/net/security/security.h"
 #include "common/net/sockets/pull.h"
 #include "common/net/sockets/push.h"
+#include "common/sys/file.h"
 #include "common/sys/process.h"
 #include "proto/policy.pb-c.h"
 
@@ -267,18 +268,6 @@ static int measure_calls(uv_loop_t *loop, const taker *to, const aq_security *se
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static int by_size(const void *one, const void *other)
-{
-    double a = *(const double *)one, b = *(const double *)other;
-    return a < b ? -1 : a > b;
-}
-
-static double median(double *values)
-{
-    qsort(values, RUNS, sizeof(*values), by_size);
-    return values[RUNS / 2];
-}
-
 /* All of a row in turn, so that whatever else runs here meets all alike. A token signs no
  * experience. */
 static int measure_all(uv_loop_t *loop, const taker *takers, aq_security *const *own,
@@ -296,7 +285,7 @@ static int measure_all(uv_loop_t *loop, const taker *takers, aq_security *const 
         if (rc != 0) {
             return rc;
         }
-        double plain = median(values[0]), tls = median(values[2]);
+        double plain = aq_median(values[0], RUNS), tls = aq_median(values[2], RUNS);
         (void)printf("%9zu kB %7.0f MB/s %5.0f MB/s %7.1f\n", sizes[s] / 1024, plain, tls,
                      plain / tls);
     }
@@ -305,7 +294,7 @@ static int measure_all(uv_loop_t *loop, const taker *takers, aq_security *const 
         rc = measure_calls(loop, &takers[m], own[m], &values[m][i / MODES], error);
     }
     for (int m = 0; rc == 0 && m < MODES; m++) {
-        (void)printf("a call, %-10s %6.0f us\n", modes[m].name, median(values[m]));
+        (void)printf("a call, %-10s %6.0f us\n", modes[m].name, aq_median(values[m], RUNS));
     }
     return rc;
 }
@@ -355,20 +344,12 @@ static int run(const char *folder, int64_t time_ms, aq_error *error)
     return rc;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 static int measure(double seconds, aq_error *error)
 {
     char folder[] = "/tmp/tls-bench-XXXXXX";
     AQ_ASSERT(mkdtemp(folder) != NULL);
     int rc = run(folder, (int64_t)(seconds * 1000), error);
-    (void)nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)aq_dir_remove(folder);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/median.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -13,15 +14,9 @@
 /* After others have filled the third cache, the second call still finds little of its own there. */
 enum { CALLS_MIN = 4, CALLS_MAX = 1 << 20, WARM_CALLS = 8 };
 
-static int ascending(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static double median(double *values, size_t count)
 {
-    qsort(values, count, sizeof(*values), ascending);
+    aq_sort_figures(values, count);
     return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2.0;
 }
 

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "bench/learner/learner_case.h"
+#include "bench/median.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
@@ -64,12 +65,6 @@ static int open_link(aq_rank_link *link, aq_rank_link **ret_link, aq_error *erro
     return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Both of gradients and within networks. */
 static aq_exchange_figures figures_of(const crew *ranks)
 {
@@ -111,10 +106,8 @@ static int measure(aq_learner_case *of, const crew *ranks, uint64_t steps, doubl
             exchange_ms[slice] = 1e-6 * (double)waited_ns / (double)steps;
         }
     }
-    qsort(step_ms, SLICES, sizeof(double), compare);
-    qsort(exchange_ms, SLICES, sizeof(double), compare);
-    *ret_step_ms = step_ms[SLICES / 2];
-    *ret_exchange_ms = exchange_ms[SLICES / 2];
+    *ret_step_ms = aq_median(step_ms, SLICES);
+    *ret_exchange_ms = aq_median(exchange_ms, SLICES);
     return rc;
 }
 

@@ -7,19 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bench/median.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "learner/nn/blas.h"
 
 /* Updates that are not timed: threads start, caches fill. */
 enum { WARM_UPDATES = 3 };
-
-static int ascending(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
 
 static int64_t now_ns(uint32_t threads)
 {
@@ -90,8 +84,7 @@ int aq_learner_timing_measure(const aq_learner_timing *timing, aq_learner_case *
             best[p] = fmin(best[p], time_product(of, &of->products[p], product_ns));
         }
     }
-    qsort(steps, timing->slices, sizeof(steps[0]), ascending);
-    *ret_time = (aq_learner_time){.step_us = steps[timing->slices / 2]};
+    *ret_time = (aq_learner_time){.step_us = aq_median(steps, timing->slices)};
     for (size_t p = 0; p < of->product_count; p++) {
         ret_time->products_us += best[p] * of->products[p].times;
     }

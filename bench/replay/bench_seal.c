@@ -5,11 +5,11 @@
  *
  *     build/bench/replay/bench_seal [FOLDER]
  */
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "bench/median.h"
 #include "bench/replay/replay_bench_plan.h"
 #include "bench/replay/replay_drawer.h"
 #include "bench/replay/replay_stage.h"
@@ -17,9 +17,10 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 #include "common/sys/log.h"
 
-enum { TURNS_MAX = 101, PATH_BYTES = 4096, OPEN_FOLDERS = 16, WAYS = 2 };
+enum { TURNS_MAX = 101, PATH_BYTES = 4096, WAYS = 2 };
 
 static const char *const tokens[WAYS] = {NULL, "7f3c-not-a-secret-but-long-enough-19be"};
 
@@ -110,12 +111,6 @@ static int take_turn(way *at, const work *what, cost *ret_cost, aq_error *error)
     return rc;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static void report(const char *who, int turns, const double plain[], const double sealed[])
 {
     double ratios[TURNS_MAX], times[TURNS_MAX];
@@ -123,10 +118,10 @@ static void report(const char *who, int turns, const double plain[], const doubl
         ratios[i] = sealed[i] / plain[i];
         times[i] = plain[i] / 1e3;
     }
-    qsort(ratios, (size_t)turns, sizeof(*ratios), ascending);
-    qsort(times, (size_t)turns, sizeof(*times), ascending);
+    aq_sort_figures(ratios, (size_t)turns);
     printf("  %-5s %7.1f us each without, %.3f of that with (%.3f to %.3f)\n", who,
-           times[turns / 2], ratios[turns / 2], ratios[turns / 4], ratios[turns - 1 - turns / 4]);
+           aq_median(times, (size_t)turns), ratios[turns / 2], ratios[turns / 4],
+           ratios[turns - 1 - turns / 4]);
 }
 
 static void print(const work *what, const way ways[WAYS])
@@ -175,14 +170,6 @@ static int compare(uv_loop_t *loop, const char *folder, const work *what, aq_err
     return rc;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 int main(int argc, char **argv)
 {
     char folder[PATH_BYTES];
@@ -218,6 +205,6 @@ int main(int argc, char **argv)
     fputs(error.text, stderr);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&loop);
-    (void)nftw(folder, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    (void)aq_dir_remove(folder);
     return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

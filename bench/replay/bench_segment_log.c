@@ -13,10 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/median.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/sys/file.h"
 #include "replay/disk/segment_log.h"
 
 /* A million steps of 17 observations and 6 actions, about 100 bytes each, 640 in a frame. */
@@ -41,21 +43,6 @@ static void path_in(char *out, size_t size, const char *name, int number)
     int length = number > 0 ? snprintf(out, size, "%s/segment-%014d.aqrs", folder, number)
                             : snprintf(out, size, "%s/%s", folder, name);
     AQ_ASSERT(length > 0 && (size_t)length < size);
-}
-
-static void remove_all(void)
-{
-    char path[5000];
-    static const char *const names[] = {"lock", "store.aqrs", "plain"};
-    for (int i = 0; i < 3; i++) {
-        path_in(path, sizeof(path), names[i], 0);
-        unlink(path);
-    }
-    for (int i = 1; i < 100; i++) {
-        path_in(path, sizeof(path), NULL, i);
-        unlink(path);
-    }
-    rmdir(folder);
 }
 
 /* ---- recovery into nothing ------------------------------------------------------------------- */
@@ -220,21 +207,13 @@ static void write_plain(figures *turn)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 static double median(const figures *turns, size_t offset)
 {
     double values[TURNS];
     for (int i = 0; i < TURNS; i++) {
         memcpy(&values[i], (const char *)&turns[i] + offset, sizeof(double));
     }
-    qsort(values, TURNS, sizeof(double), compare);
-    return values[TURNS / 2];
+    return aq_median(values, TURNS);
 }
 
 #define MEDIAN(field) median(turns, offsetof(figures, field))
@@ -243,14 +222,14 @@ static void run(bool compressed)
 {
     figures turns[TURNS];
     for (int i = 0; i < TURNS; i++) {
-        remove_all();
+        (void)aq_dir_remove(folder);
         mkdir(folder, 0777);
         write_plain(&turns[i]);
         write_log(compressed, &turns[i]);
         read_files(&turns[i]);
         recover(&turns[i]);
     }
-    remove_all();
+    (void)aq_dir_remove(folder);
     const double mb = TOTAL_BYTES / 1e6;
     printf("%s frames, %.0f MB, medians of %d turns\n", compressed ? "compressed" : "plain", mb,
            TURNS);

@@ -2,10 +2,8 @@
  * actorq-bench-replay: what `actorq bench replay` starts. A program of its own, since it has parts
  * of an actor, a learner and a shard, which nothing else of ours may have.
  */
-#define _XOPEN_SOURCE 700 /* nftw, mkdtemp */
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +16,12 @@
 #include "cli/text/command.h"
 #include "common/base/parse.h"
 #include "common/sys/daemon.h"
+#include "common/sys/file.h"
 #include "common/sys/log.h"
 
 #define COMMAND "bench replay"
 
-enum { PATH_BYTES = 4096, OPEN_FOLDERS = 16 };
+enum { PATH_BYTES = 4096 };
 
 /* On a terminal: one line that is drawn over itself. */
 static void show_progress(const char *what)
@@ -31,15 +30,6 @@ static void show_progress(const char *what)
         (void)fprintf(stderr, "\r\033[K%s", what);
         (void)fflush(stderr);
     }
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    (void)remove(path); /* what stays is in a folder for temporary files */
-    return 0;
 }
 
 static int measure(const aq_replay_bench_plan *plan, aq_replay_figures *ret_figures,
@@ -62,7 +52,7 @@ static int measure(const aq_replay_bench_plan *plan, aq_replay_figures *ret_figu
     show_progress("");
     (void)uv_run(&loop, UV_RUN_DEFAULT); /* what is closed is given back */
     (void)uv_loop_close(&loop);
-    (void)nftw(folder, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    (void)aq_dir_remove(folder);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bench/median.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -248,19 +249,13 @@ int aq_replay_drawer_run(aq_replay_drawer *drawer, aq_replay_rig *rig, int64_t t
     return 0;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 double aq_replay_drawer_latency_ms(aq_replay_drawer *drawer, double quantile)
 {
     const size_t count = drawer->latency_count;
     if (count == 0) {
         return NAN;
     }
-    qsort(drawer->latencies_ms, count, sizeof(double), ascending);
+    aq_sort_figures(drawer->latencies_ms, count);
     size_t index = (size_t)(quantile * (double)count);
     return drawer->latencies_ms[index < count ? index : count - 1];
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "bench/median.h"
 #include "bench/replay/raw_messages.h"
 #include "bench/replay/replay_drawer.h"
 #include "bench/replay/replay_local.h"
@@ -21,16 +22,9 @@ typedef struct scenario {
     aq_replay_load small, large;
 } scenario;
 
-static int ascending(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static double median(double *values)
 {
-    qsort(values, AQ_REPLAY_SLICES, sizeof(*values), ascending);
-    return values[AQ_REPLAY_SLICES / 2];
+    return aq_median(values, AQ_REPLAY_SLICES);
 }
 
 /* ---- inserting ------------------------------------------------------------------------------- */
