@@ -2,11 +2,13 @@
  * Environments in Python that go wrong, and workers that die, hang or cannot start: episodes fail
  * in words, others go on, nothing is left behind.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum { GONE_MS = 120000, LANES = 3 };
@@ -64,18 +66,15 @@ TEST(a_python_or_package_that_is_not_there_is_told)
 
 TEST(a_python_without_numpy_is_told)
 {
-    char path[] = "/tmp/bridge-python-XXXXXX";
-    const char *python = getenv("ACTORQ_PYTHON");
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    assert_true(
-        dprintf(file, "#!/bin/sh\nexec '%s' -S \"$@\"\n", python != NULL ? python : "python3") > 0);
-    assert_int_equal(fchmod(file, 0700), 0);
-    (void)close(file);
+    const char *path = file_in(file_folder(), "python"), *python = getenv("ACTORQ_PYTHON");
+    char script[512];
+    (void)snprintf(script, sizeof(script), "#!/bin/sh\nexec '%s' -S \"$@\"\n",
+                   python != NULL ? python : "python3");
+    file_put_text(path, script);
+    assert_int_equal(chmod(path, 0700), 0);
     const char *words = refusal_with("ACTORQ_PYTHON", path);
     assert_says(words, "has no NumPy");
     assert_says(words, "python3-numpy");
-    (void)unlink(path);
 }
 
 /* ---- faults of an environment --------------------------------------------------------------- */
@@ -131,9 +130,8 @@ TEST(a_reset_that_fails_can_be_tried_again)
 TEST(what_an_environment_prints_stays_off_standard_output)
 {
     bridge_lane lane;
-    char path[] = "/tmp/bridge-out-XXXXXX";
     struct stat written;
-    int file = mkstemp(path);
+    int file = open(file_in(file_folder(), "out"), O_WRONLY | O_CREAT, 0600);
     int out = dup(STDOUT_FILENO);
     assert_true(file >= 0 && out >= 0);
     (void)fflush(stdout);
@@ -148,7 +146,6 @@ TEST(what_an_environment_prints_stays_off_standard_output)
     (void)close(out);
     assert_int_equal(fstat(file, &written), 0);
     (void)close(file);
-    (void)unlink(path);
     assert_true(began);
     assert_int_equal(end, AQ_STEP_GOES_ON);
     assert_int_equal(written.st_size, 0);

@@ -15,20 +15,13 @@
 
 enum { PAGE_MAX = 1 << 22 };
 
-static char folder[CLI_PATH_MAX];
+static const char *folder;
 static char page[PAGE_MAX];
-
-static const char *in_folder(const char *name)
-{
-    static char path[2 * CLI_PATH_MAX];
-    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return path;
-}
 
 static int setup(void **state)
 {
     int rc = cli_fixture_setup(state);
-    (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "compared"));
+    folder = cli_path(state, "compared");
     return rc;
 }
 
@@ -59,7 +52,7 @@ TEST_WITH(two_precisions_are_compared, setup, cli_fixture_teardown)
         assert_string_equal(json_string_value(json_object_get(row, "speedup_missing")),
                             "fewer than 3 seeds");
     }
-    page[file_get(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    page[file_get(file_in(folder, "report.html"), page, sizeof(page) - 1)] = '\0';
     assert_says(page, "fewer than 3 seeds");
     assert_says(page, "<svg");
 }
@@ -80,7 +73,7 @@ TEST_WITH(modes_are_compared, setup, cli_fixture_teardown)
         assert_true(json_is_null(json_object_get(row, "efficiency")));
         assert_int_equal(json_array_size(json_object_get(row, "rank_waiting_shares")), i + 1);
     }
-    page[file_get(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    page[file_get(file_in(folder, "report.html"), page, sizeof(page) - 1)] = '\0';
     assert_says(page, "--learners 2");
     assert_says(page, "Which problems each suits");
 }
@@ -88,7 +81,7 @@ TEST_WITH(modes_are_compared, setup, cli_fixture_teardown)
 /* How often a run was gone on with. */
 static json_int_t resumed(const char *result)
 {
-    json_t *json = json_load_file(in_folder(result), 0, NULL);
+    json_t *json = json_load_file(file_in(folder, result), 0, NULL);
     json_int_t count = json_integer_value(json_object_get(json, "resumed"));
     json_decref(json);
     return count;
@@ -103,7 +96,7 @@ static void pause_briefly(void)
 static aq_folder_lock *lock_of(const char *run)
 {
     aq_folder_lock *lock;
-    while (aq_folder_lock_take(in_folder(run), &lock, &refusal) != 0) {
+    while (aq_folder_lock_take(file_in(folder, run), &lock, &refusal) != 0) {
         pause_briefly();
     }
     return lock;
@@ -115,13 +108,13 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
     program_start("compare", "gym:CartPole-v1", "--precisions", "fp32,int8", "--seeds", "1",
                   "--preset", "none", "--set", program_short_run(20000), "--output", folder, NULL);
     program_wait_for_words("[2/2] int8");
-    assert_int_equal(stat(in_folder("fp32-s1/result.json"), &before), 0);
-    while (!aq_path_exists(in_folder("int8-s1/run.json"))) {
+    assert_int_equal(stat(file_in(folder, "fp32-s1/result.json"), &before), 0);
+    while (!aq_path_exists(file_in(folder, "int8-s1/run.json"))) {
         pause_briefly();
     }
     assert_int_equal(kill(program_pid(), SIGKILL), 0);
     assert_int_equal(program_wait()->exit_status, -1);
-    assert_int_not_equal(stat(in_folder("int8-s1/result.json"), &after), 0);
+    assert_int_not_equal(stat(file_in(folder, "int8-s1/result.json"), &after), 0);
     aq_folder_lock *lock = lock_of("int8-s1");
     program_refuses("int8-s1: in use by pid", "compare", "--output", folder, "--resume", "-q",
                     NULL);
@@ -130,7 +123,7 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
     json_t *json = program_gives("compare", "--output", folder, "--resume", "-q", "--json", NULL);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 1), "seeds")), 1);
-    assert_int_equal(stat(in_folder("fp32-s1/result.json"), &after), 0);
+    assert_int_equal(stat(file_in(folder, "fp32-s1/result.json"), &after), 0);
     assert_int_equal(before.st_ino, after.st_ino); /* that run was not touched */
     assert_true(resumed("int8-s1/result.json") <= 1);
 }
@@ -139,8 +132,8 @@ TEST_WITH(a_run_that_has_no_checkpoint_begins_anew, setup, cli_fixture_teardown)
 {
     run_small("int8");
     program_assert_success();
-    aq_dir_remove(in_folder("int8-s1/checkpoints"));
-    file_put_text(in_folder("int8-s1/result.json"), "{}");
+    aq_dir_remove(file_in(folder, "int8-s1/checkpoints"));
+    file_put_text(file_in(folder, "int8-s1/result.json"), "{}");
     json_t *json = program_gives("compare", "--output", folder, "--resume", "-q", "--json", NULL);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
     assert_int_equal(resumed("int8-s1/result.json"), 0);
@@ -162,7 +155,7 @@ TEST_WITH(without_mpirun_the_machine_is_at_fault, setup, cli_fixture_teardown)
     at_end(find_programs_again, NULL);
     program_run("compare", "gym:CartPole-v1", "--modes=sync", "--seeds=1", "--preset=none",
                 "--set=limits.env_steps=6000", "--output", folder, "-q", "--json", NULL);
-    json_t *json = json_load_file(in_folder("sync-s1/result.json"), 0, NULL);
+    json_t *json = json_load_file(file_in(folder, "sync-s1/result.json"), 0, NULL);
     assert_string_equal(json_string_value(json_object_get(json, "outcome")), "failed");
     assert_says(json_string_value(json_object_get(json, "reason")), "apt-get install openmpi-bin");
     json_decref(json);
@@ -171,10 +164,10 @@ TEST_WITH(without_mpirun_the_machine_is_at_fault, setup, cli_fixture_teardown)
 TEST_WITH(nothing_is_overwritten_without_a_word, setup, cli_fixture_teardown)
 {
     cli_make_folder(folder);
-    file_put_text(in_folder("notes.txt"), "mine");
+    file_put_text(file_in(folder, "notes.txt"), "mine");
     program_refuses("exists already and is no comparison", "compare", "gym:CartPole-v1", "--output",
                     folder, NULL);
-    file_put_text(in_folder("plan.json"), "{}");
+    file_put_text(file_in(folder, "plan.json"), "{}");
     program_refuses("exists already; give --resume", "compare", "gym:CartPole-v1", "--output",
                     folder, NULL);
 }
@@ -218,6 +211,6 @@ TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardo
                     "quantizer.layer_formats=9:bf16", "--output", folder, "-q", NULL);
     assert_int_equal(result->exit_status, 1);
     assert_says(result->err, "no run came to its end");
-    page[file_get(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    page[file_get(file_in(folder, "report.html"), page, sizeof(page) - 1)] = '\0';
     assert_says(page, "cannot be built");
 }

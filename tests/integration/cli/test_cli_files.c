@@ -111,7 +111,7 @@ TEST_IN_FOLDER(every_damaged_byte_is_found)
     /* All of the frame's header, then here and there. */
     for (size_t at = 0; at < size; at += at < 20 ? 1 : 97) {
         file_put(path, bytes, size);
-        cli_damage(path, (long)at);
+        file_flip(path, (long)at);
         program_refuses("a.aq", "inspect", path, NULL);
     }
 }
@@ -150,10 +150,9 @@ TEST_IN_FOLDER(every_format_is_written_and_plays)
 TEST_IN_FOLDER(standard_output_is_a_file_like_others)
 {
     static char expected[PROGRAM_TEXT_MAX];
-    char link[CLI_PATH_MAX], policy[CLI_PATH_MAX];
     struct stat status;
-    (void)snprintf(link, sizeof(link), "%s", cli_path(state, "out"));
-    (void)snprintf(policy, sizeof(policy), "%s", cli_path(state, "int8.aq"));
+    const char *link = cli_path(state, "out");
+    const char *policy = cli_path(state, "int8.aq");
     cli_write_policy(policy, AQ_FORMAT_INT8_CHANNEL, 7);
     assert_int_equal(symlink("/dev/stdout", link), 0);
     program_succeeds("export", policy, "-o", cli_path(state, "p.c"), NULL);
@@ -171,11 +170,9 @@ TEST_IN_FOLDER(standard_output_is_a_file_like_others)
 TEST_IN_FOLDER(nothing_is_written_over_what_was_read)
 {
     static char before[1 << 16], after[1 << 16];
-    char policy[CLI_PATH_MAX], link[CLI_PATH_MAX], folder[CLI_PATH_MAX];
     const char *words = "fp32.aq would be written over itself";
-    (void)snprintf(policy, sizeof(policy), "%s", cli_path(state, "fp32.aq"));
-    (void)snprintf(link, sizeof(link), "%s", cli_path(state, "link"));
-    (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "folder"));
+    const char *policy = cli_path(state, "fp32.aq"), *link = cli_path(state, "link");
+    const char *folder = cli_path(state, "folder");
     cli_write_policy(policy, AQ_FORMAT_F32, 7);
     assert_int_equal(symlink(policy, link), 0);
     assert_int_equal(mkdir(folder, 0700), 0);
@@ -193,12 +190,11 @@ TEST_IN_FOLDER(nothing_is_written_over_what_was_read)
 
 TEST_IN_FOLDER(two_files_of_one_name_are_refused)
 {
-    char film[CLI_PATH_MAX], again[CLI_PATH_MAX];
-    (void)snprintf(film, sizeof(film), "%s/film", (const char *)*state);
-    (void)snprintf(again, sizeof(again), "%s/./film", (const char *)*state);
+    const char *film = file_in(*state, "film");
     for (int i = 0; i < 2; i++) { /* before it is there, and then */
         program_refuses("film would be written twice, as two different files", "play", "random",
-                        "--env", "gym:CartPole-v1", "--gif", film, "--png", again, NULL);
+                        "--env", "gym:CartPole-v1", "--gif", film, "--png",
+                        file_in(*state, "./film"), NULL);
         file_put_text(film, "x");
     }
 }
@@ -248,11 +244,9 @@ TEST_IN_FOLDER(a_policy_is_played_into_an_animation_with_a_frame_a_step)
 
 TEST_IN_FOLDER(a_folder_is_made_once_and_renewed)
 {
-    char folder[512];
-    char file[600];
     struct stat before, after;
-    (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "certs"));
-    (void)snprintf(file, sizeof(file), "%s/learner/cert.pem", folder);
+    const char *folder = cli_path(state, "certs");
+    const char *file = file_in(folder, "learner/cert.pem");
     program_succeeds("certs", folder, "--days", "30", NULL);
     program_assert_out("valid for 30 days");
     program_assert_out("/operator");

@@ -2,6 +2,7 @@
  * Runs whose quantizer breaks its budget: every figure says which format was played.
  */
 #include "tests/integration/cli/program.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -49,10 +50,8 @@ static void count_line(const json_t *line, played *sum)
 static played played_in(const char *run)
 {
     static char text[LINE_MAX_BYTES];
-    char path[2 * CLI_PATH_MAX];
     played sum = {0};
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(file_in(run, "metrics.jsonl"), "r");
     assert_non_null(file);
     while (fgets(text, sizeof(text), file) != NULL) {
         json_t *line = json_loads(text, 0, NULL);
@@ -68,9 +67,7 @@ static played played_in(const char *run)
  * that fell back, if the learner still had it when it was screened, which slow hosts let pass. */
 static void check_kept(const json_t *told, const char *run, const played *sum)
 {
-    char policy[2 * CLI_PATH_MAX];
-    (void)snprintf(policy, sizeof(policy), "%s/policy.aq", run);
-    json_t *inspected = program_gives("inspect", policy, "--json", NULL);
+    json_t *inspected = program_gives("inspect", file_in(run, "policy.aq"), "--json", NULL);
     const char *kept = json_string_value(json_object_get(inspected, "precision"));
     assert_non_null(kept);
     assert_true(is_text(told, "format", kept));
@@ -79,8 +76,7 @@ static void check_kept(const json_t *told, const char *run, const played *sum)
 
 TEST_WITH(a_run_over_its_budget_says_what_was_played, cli_fixture_setup, cli_fixture_teardown)
 {
-    char run[CLI_PATH_MAX];
-    (void)snprintf(run, sizeof(run), "%s", cli_path(state, "run"));
+    const char *run = cli_path(state, "run");
     json_t *result = program_gives("train", "gym:CartPole-v1", "--run", run, "--quiet", "--json",
                                    "--seed=3", "--set", "quantizer.format=int4", "--set",
                                    OVER_BUDGET, "--set", program_short_run(ENV_STEPS), NULL);
@@ -108,21 +104,18 @@ static size_t lines_of(const char *path)
 TEST_WITH(a_comparison_counts_no_fallback_for_the_precision, cli_fixture_setup,
           cli_fixture_teardown)
 {
-    char folder[CLI_PATH_MAX];
-    char path[2 * CLI_PATH_MAX];
-    (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "compared"));
+    const char *folder = cli_path(state, "compared");
     json_t *compared =
         program_gives("compare", "gym:CartPole-v1", "--precisions", "int4", "--seeds=1",
                       "--preset=none", "--set", OVER_BUDGET, "--set", program_short_run(ENV_STEPS),
                       "--output", folder, "-q", "--json", NULL);
-    (void)snprintf(path, sizeof(path), "%s/int4-s1", folder);
-    const played sum = played_in(path);
+    const char *run_folder = file_in(folder, "int4-s1");
+    const played sum = played_in(run_folder);
     const json_t *row = json_array_get(json_object_get(compared, "rows"), 0);
     const json_t *run = json_array_get(json_object_get(compared, "runs"), 0);
     assert_true(sum.fp32 > 0);
     assert_float_equal(number_of(row, "fallback_share"), sum.fallback_share, 1e-6);
     assert_float_equal(number_of(run, "fallback_share"), sum.fallback_share, 1e-6);
-    check_kept(run, path, &sum);
-    (void)snprintf(path, sizeof(path), "%s/curves.csv", folder);
-    assert_int_equal(lines_of(path), 1 + sum.int4);
+    check_kept(run, run_folder, &sum);
+    assert_int_equal(lines_of(file_in(folder, "curves.csv")), 1 + sum.int4);
 }

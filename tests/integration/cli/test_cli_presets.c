@@ -8,15 +8,6 @@
 
 #define TASK "gym:Pendulum-v1"
 
-static char folder[CLI_PATH_MAX];
-
-static int setup(void **state)
-{
-    int rc = cli_fixture_setup(state);
-    (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "run"));
-    return rc;
-}
-
 /* What a command line comes to says `line`. */
 #define assert_comes_to(line, ...)                                                                 \
     assert_says(program_run("train", TASK, "--print-config", __VA_ARGS__, NULL)->out,              \
@@ -43,18 +34,16 @@ TEST(all_presets_are_listed)
     }
 }
 
-TEST_WITH(a_run_says_and_keeps_what_was_chosen, setup, cli_fixture_teardown)
+TEST_IN_FOLDER(a_run_says_and_keeps_what_was_chosen)
 {
+    const char *folder = cli_path(state, "run");
     static char config[1 << 16];
     const program_result *result =
         program_run("train", TASK, "--run", folder, "--set", "limits.env_steps=1500", NULL);
     assert_int_equal(result->exit_status, 0);
     assert_says(result->err, "preset pendulum-td3, algorithm td3");
-    char path[sizeof(folder) + 32];
-    (void)snprintf(path, sizeof(path), "%s/config.yaml", folder);
-    config[file_get(path, config, sizeof(config) - 1)] = '\0';
+    config[file_get(file_in(folder, "config.yaml"), config, sizeof(config) - 1)] = '\0';
     assert_says(config, "\n  algorithm: td3\n");
-    (void)snprintf(path, sizeof(path), "%s/logs/learner.log", folder);
-    config[file_get(path, config, sizeof(config) - 1)] = '\0';
+    config[file_get(file_in(folder, "logs/learner.log"), config, sizeof(config) - 1)] = '\0';
     assert_says(config, "preset=pendulum-td3 algorithm=td3");
 }

@@ -8,19 +8,16 @@
 #include "common/sys/file.h"
 #include "envs/env_open.h"
 #include "tests/integration/cli/program.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum { TEXT_MAX = 128, FILE_BYTES_MAX = 64 << 20, PATIENCE_S = 60 };
 
-static char folder[] = "/tmp/aq-cli-replay-XXXXXX";
+static char *folder;
 
 static const char *at(const char *name)
 {
-    static char paths[8][TEXT_MAX];
-    static int next;
-    char *path = paths[next++ % 8];
-    (void)snprintf(path, TEXT_MAX, "%s/%s", folder, name);
-    return path;
+    return file_in(folder, name);
 }
 
 static json_int_t whole(const json_t *object, const char *key)
@@ -74,9 +71,7 @@ static void assert_same_blocks(const char *left_path, const char *right_path)
 static int make_data_set(void **state)
 {
     (void)state;
-    if (mkdtemp(folder) == NULL) {
-        return -1;
-    }
+    folder = file_folder_make();
     program_succeeds("train", "gym:CartPole-v1", "--run", at("run"), "--quiet", "--json", "--seed",
                      "5", "--set", "limits.env_steps=3000", "--no-evaluator", NULL);
     program_succeeds("replay", "export", at("run/replay-0"), at("steps.aqds"), "--quiet", NULL);
@@ -86,9 +81,8 @@ static int make_data_set(void **state)
 static int remove_all(void **state)
 {
     (void)state;
-    char command[TEXT_MAX];
-    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command);
+    file_folder_remove(folder);
+    return 0;
 }
 
 TEST(a_data_set_has_the_steps_of_its_store)
@@ -307,9 +301,9 @@ TEST(steps_of_a_memory_are_a_data_set_to_learn_from)
 /* The shard of a run on this host, once it has joined. */
 static void find_shard(const char *run, char *url)
 {
-    char path[TEXT_MAX], command[4 * TEXT_MAX];
+    char command[4 * TEXT_MAX];
     aq_buffer *text = buffer_up_to(4096);
-    (void)snprintf(path, sizeof(path), "%s/endpoint.json", run);
+    const char *path = file_in(run, "endpoint.json");
     (void)snprintf(command, sizeof(command),
                    "for i in $(seq %d); do test -e %s && exit 0; sleep 0.1; done; exit 1",
                    10 * PATIENCE_S, path);

@@ -36,13 +36,11 @@ static const char *answer_of(const program_result *result)
 /* How many files and folders there are in this one and below. */
 static size_t count_entries(const char *folder)
 {
-    char path[CLI_PATH_MAX];
     size_t count = 0;
     DIR *entries = opendir(folder);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-            count += 1 + count_entries(path); /* none below a file */
+            count += 1 + count_entries(file_in(folder, entry->d_name)); /* none below a file */
         }
     }
     (void)(entries != NULL && closedir(entries));
@@ -121,14 +119,12 @@ static void assert_session(const char *name)
 
 static void make_plot_run(const char *name, const char *config)
 {
-    char file[CLI_PATH_MAX];
     cli_make_folder(name);
-    (void)snprintf(file, sizeof(file), "%s/config.yaml", name);
-    file_put_text(file, config);
-    (void)snprintf(file, sizeof(file), "%s/metrics.jsonl", name);
-    file_put_text(file, "{\"event\":\"evaluation\",\"wall_s\":1,\"env_steps\":0,\"return_mean\":"
-                        "20}\n{\"event\":\"evaluation\",\"wall_s\":9,\"env_steps\":1000,"
-                        "\"return_mean\":195}\n");
+    file_put_text(file_in(name, "config.yaml"), config);
+    file_put_text(file_in(name, "metrics.jsonl"),
+                  "{\"event\":\"evaluation\",\"wall_s\":1,\"env_steps\":0,\"return_mean\":"
+                  "20}\n{\"event\":\"evaluation\",\"wall_s\":9,\"env_steps\":1000,"
+                  "\"return_mean\":195}\n");
 }
 
 /* A learner's, as long as this program runs. */
@@ -142,7 +138,7 @@ static int make_things(void **state)
     cli_write_run("run");
     cli_make_folder("damaged");
     cli_write_run("damaged");
-    cli_damage("damaged/checkpoints/step-000000003000.aqc", 200);
+    file_flip("damaged/checkpoints/step-000000003000.aqc", 200);
     cli_make_folder("empty");
     cli_write_policy("int8.aq", AQ_FORMAT_INT8_CHANNEL, 7);
     cli_write_policy("fp32.aq", AQ_FORMAT_F32, 7);

@@ -129,7 +129,7 @@ TEST(a_recording_with_a_flipped_bit_is_refused_or_differs)
     size_t size = file_get(golden("CartPole-v1_1.json"), bytes, sizeof(bytes));
     for (size_t place = 7; place < size; place += size / 23) {
         file_put(path, bytes, size);
-        cli_damage(path, (long)place);
+        file_flip(path, (long)place);
         const program_result *result = program_run(path, "--json", NULL);
         assert_true(result->exit_status == 0 || result->exit_status == 1);
     }

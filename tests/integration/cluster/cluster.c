@@ -2,7 +2,6 @@
  * Seats, their arguments, waiting, and an end that leaves nothing behind.
  */
 #include <dirent.h>
-#include <ftw.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -11,6 +10,7 @@
 #include "common/net/security/certs_folder.h"
 #include "tests/integration/cluster/cluster.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum { LOOK_MS = 5, PORTS_PER_CLUSTER = 6, PORT_TRIES = 200 };
@@ -101,11 +101,10 @@ static int set_up(void **state, enum cluster_transport transport)
                  "suppressions='" AQ_TEST_SOURCE_ROOT "/tests/leaks.supp':print_suppressions=0", 0);
     (void)setenv("TSAN_OPTIONS", "suppressions='" AQ_TEST_SOURCE_ROOT "/tests/tsan.supp'", 0);
     made->transport = transport;
-    (void)snprintf(made->folder, sizeof(made->folder), "/tmp/actorq-cluster-XXXXXX");
-    assert_non_null(mkdtemp(made->folder));
-    (void)snprintf(made->run_dir, sizeof(made->run_dir), "%s/run", made->folder);
-    (void)snprintf(made->data_dir, sizeof(made->data_dir), "%s/replay-0", made->folder);
-    (void)snprintf(made->data_dir_2, sizeof(made->data_dir_2), "%s/replay-1", made->folder);
+    made->folder = file_folder();
+    made->run_dir = file_in(made->folder, "run");
+    made->data_dir = file_in(made->folder, "replay-0");
+    made->data_dir_2 = file_in(made->folder, "replay-1");
     choose_urls(made);
     for (size_t i = 0; i < sizeof(quick_settings) / sizeof(quick_settings[0]); i++) {
         cluster_set(made, quick_settings[i]);
@@ -137,18 +136,16 @@ typedef void (*log_fn)(const char *path);
 /* The logs of all seats, and those that `actorq train` keeps of its daemons, if there was one. */
 static void for_each_log(const test_cluster *cluster, log_fn visit)
 {
-    char path[512];
     for (int seat = 0; seat < SEAT_COUNT; seat++) {
         if (cluster->processes[seat].lives > 0) {
             visit(cluster->processes[seat].log_path);
         }
     }
-    (void)snprintf(path, sizeof(path), "%s/logs", cluster->run_dir);
-    DIR *logs = opendir(path);
+    const char *folder = file_in(cluster->run_dir, "logs");
+    DIR *logs = opendir(folder);
     for (const struct dirent *entry; logs != NULL && (entry = readdir(logs)) != NULL;) {
         if (entry->d_name[0] != '.') {
-            (void)snprintf(path, sizeof(path), "%s/logs/%s", cluster->run_dir, entry->d_name);
-            visit(path);
+            visit(file_in(folder, entry->d_name));
         }
     }
     if (logs != NULL) {
@@ -174,15 +171,6 @@ static void show_all(const test_cluster *cluster)
     for_each_log(cluster, daemon_log_print_tail);
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk)
-{
-    (void)info;
-    (void)kind;
-    (void)walk;
-    (void)remove(path);
-    return 0;
-}
-
 static void close_watches(test_cluster *cluster)
 {
     for (int seat = 0; seat < SEAT_COUNT; seat++) {
@@ -201,7 +189,6 @@ int cluster_tear_down(void **state)
     for (int seat = 0; seat < SEAT_COUNT; seat++) {
         daemon_process_kill(&torn->processes[seat]);
     }
-    (void)nftw(torn->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     if (!is_complete) {
         return -1; /* what a failed test has opened itself is open still, and uses the loop */
     }
@@ -223,10 +210,9 @@ void cluster_set(test_cluster *cluster, const char *assignment)
 
 void cluster_secure(test_cluster *cluster)
 {
-    char folder[128];
-    const aq_daemon_options operator_options = {.certs_dir = folder};
-    (void)snprintf(cluster->certs_dir, sizeof(cluster->certs_dir), "%s/certs", cluster->folder);
-    (void)snprintf(folder, sizeof(folder), "%s/operator", cluster->certs_dir);
+    cluster->certs_dir = file_in(cluster->folder, "certs");
+    const aq_daemon_options operator_options = {.certs_dir =
+                                                    file_in(cluster->certs_dir, "operator")};
     if (aq_certs_folder_make(cluster->certs_dir, (int64_t)time(NULL), 7, &refusal) < 0 ||
         aq_security_load(&operator_options, AQ_SECURITY_ASKS, &cluster->operator_security,
                          &refusal) < 0) {
@@ -285,7 +271,6 @@ static const char *seat_role(enum cluster_seat seat)
 void cluster_start(test_cluster *cluster, enum cluster_seat seat)
 {
     char parent[24]; /* whatever becomes of this process, its daemons end with it */
-    char certs[128];
     argument_list list = {.count = 1};
     (void)snprintf(parent, sizeof(parent), "%d", (int)getpid());
     add(&list, "--parent", parent);
@@ -312,9 +297,8 @@ void cluster_start(test_cluster *cluster, enum cluster_seat seat)
     default:
         fail_msg("seat %d has no program of its own", (int)seat);
     }
-    if (cluster->certs_dir[0] != '\0') {
-        (void)snprintf(certs, sizeof(certs), "%s/%s", cluster->certs_dir, seat_role(seat));
-        add(&list, "--certs", certs);
+    if (cluster->certs_dir != NULL) {
+        add(&list, "--certs", file_in(cluster->certs_dir, seat_role(seat)));
     }
     daemon_process_start(&cluster->processes[seat], list.argv);
 }

@@ -48,11 +48,11 @@ typedef struct cluster_actor_seen {
 } cluster_actor_seen;
 
 typedef struct test_cluster {
-    char folder[64];
-    char run_dir[96];
-    char data_dir[96]; /* of the shard */
-    char data_dir_2[96];
-    char certs_dir[96];             /* "": no certificates */
+    const char *folder;
+    const char *run_dir;
+    const char *data_dir; /* of the shard */
+    const char *data_dir_2;
+    const char *certs_dir;          /* NULL: no certificates */
     aq_security *operator_security; /* what this process looks at daemons with */
     enum cluster_transport transport;
     uint16_t port; /* tcp: of the learner, the first of a few that were free */

@@ -5,7 +5,6 @@
  * The disk is a small tmpfs in a mount namespace of this process's own, which takes privileges that
  * not every host gives (the test is skipped then); and a limit on the size of the learner's files.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,9 +17,10 @@
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
-enum { ENV_STEPS = 3000, LEARNER_STEPS = 300, PATH_BYTES = 256, FILE_BYTES_MAX = 64 << 20 };
+enum { ENV_STEPS = 3000, LEARNER_STEPS = 300, FILE_BYTES_MAX = 64 << 20 };
 
 /* Larger than a log or the metrics become in a test, smaller than a checkpoint of that network. */
 enum { FILE_LIMIT_BYTES = 64 << 10, WAIT_MS = 2500 };
@@ -61,35 +61,18 @@ static bool enter_namespace(void)
 
 /* ---- the run folder ------------------------------------------------------------------------- */
 
-static void checkpoint_path(const test_cluster *cluster, uint64_t step, char *ret_path)
-{
-    assert_int_equal(aq_text_format(ret_path, PATH_BYTES, "%s/checkpoints/step-%012" PRIu64 ".aqc",
-                                    cluster->run_dir, step),
-                     0);
-}
-
 static void read_checkpoint(const test_cluster *cluster, uint64_t step, aq_buffer *ret_bytes)
 {
-    char path[PATH_BYTES];
-    checkpoint_path(cluster, step, path);
+    char name[64];
+    (void)snprintf(name, sizeof(name), "checkpoints/step-%012" PRIu64 ".aqc", step);
     aq_buffer_init(ret_bytes, FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(path, ret_bytes, NULL), 0);
+    assert_int_equal(aq_file_read(file_in(cluster->run_dir, name), ret_bytes, NULL), 0);
 }
 
 static void check_no_temporary_files(const test_cluster *cluster)
 {
-    static const char *const folders[] = {"", "/checkpoints"};
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        char path[PATH_BYTES];
-        assert_int_equal(aq_text_format(path, sizeof(path), "%s%s", cluster->run_dir, folders[i]),
-                         0);
-        DIR *folder = opendir(path);
-        assert_non_null(folder);
-        for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-            assert_null(strstr(entry->d_name, ".tmp-"));
-        }
-        (void)closedir(folder);
-    }
+    assert_int_equal(file_count(cluster->run_dir, ".tmp-"), 0);
+    assert_int_equal(file_count(file_in(cluster->run_dir, "checkpoints"), ".tmp-"), 0);
 }
 
 /* ---- the facts ------------------------------------------------------------------------------ */
@@ -146,17 +129,15 @@ static void ride_out(test_cluster *cluster, disk_fn fill, disk_fn make_room)
     check_no_temporary_files(cluster);
 }
 
-static void filler_path(const test_cluster *cluster, char *ret_path)
+static const char *filler_of(const test_cluster *cluster)
 {
-    assert_int_equal(aq_text_format(ret_path, PATH_BYTES, "%s/disk/filler", cluster->folder), 0);
+    return file_in(cluster->folder, "disk/filler");
 }
 
 static void fill_disk(test_cluster *cluster)
 {
     static const char zeros[4096];
-    char path[PATH_BYTES];
-    filler_path(cluster, path);
-    int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    int file = open(filler_of(cluster), O_WRONLY | O_CREAT | O_APPEND, 0600);
     assert_true(file >= 0);
     while (write(file, zeros, sizeof(zeros)) > 0) {
     }
@@ -166,29 +147,27 @@ static void fill_disk(test_cluster *cluster)
 
 static void empty_disk(test_cluster *cluster)
 {
-    char path[PATH_BYTES];
-    filler_path(cluster, path);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(filler_of(cluster)), 0);
 }
 
 /* The run's folder is on a small one. */
-static void mount_disk(test_cluster *cluster, char *disk)
+static const char *mount_disk(test_cluster *cluster)
 {
     if (!may_mount) {
         cluster_finish(cluster);
         skip();
     }
-    assert_int_equal(aq_text_format(disk, PATH_BYTES, "%s/disk", cluster->folder), 0);
+    const char *disk = file_in(cluster->folder, "disk");
     assert_int_equal(mkdir(disk, 0700), 0);
     assert_int_equal(mount("tmpfs", disk, "tmpfs", 0, "size=4m"), 0);
-    assert_int_equal(aq_text_format(cluster->run_dir, sizeof(cluster->run_dir), "%s/run", disk), 0);
+    cluster->run_dir = file_in(disk, "run");
     cluster_set(cluster, large_network);
+    return disk;
 }
 
 CLUSTER_TEST(training_survives_a_full_disk, ipc)
 {
-    char disk[PATH_BYTES];
-    mount_disk(cluster, disk);
+    const char *disk = mount_disk(cluster);
     ride_out(cluster, fill_disk, empty_disk);
     (void)umount2(disk, MNT_DETACH);
 }
@@ -196,8 +175,7 @@ CLUSTER_TEST(training_survives_a_full_disk, ipc)
 /* Then it publishes no version, as it can reserve no number, but goes on with all else. */
 CLUSTER_TEST(a_learner_that_dies_on_a_full_disk_starts_again_there, ipc)
 {
-    char disk[PATH_BYTES];
-    mount_disk(cluster, disk);
+    const char *disk = mount_disk(cluster);
     cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_wait_checkpoint(cluster);
     fill_disk(cluster);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum { ENV_STEPS = 1000, LEARNER_STEPS = 50, RETURN_ENOUGH = 120, LINE_BYTES = 65536 };
@@ -58,10 +59,8 @@ static void check_staleness(const Actorq__V1__LearnerStatus *learner)
 static void check_metrics_file(const test_cluster *cluster)
 {
     static char line[LINE_BYTES];
-    char path[256];
     unsigned lines = 0;
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", cluster->run_dir);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(file_in(cluster->run_dir, "metrics.jsonl"), "r");
     assert_non_null(file);
     while (fgets(line, sizeof(line), file) != NULL) {
         json_t *said = json_loads(line, 0, NULL);

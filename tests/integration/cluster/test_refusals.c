@@ -7,17 +7,16 @@
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum { ENV_STEPS = 1000, LEARNER_STEPS = 100 };
 
 CLUSTER_TEST(a_second_learner_at_an_address_in_use_is_refused, both)
 {
-    char second_run[128];
     cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
-    (void)snprintf(second_run, sizeof(second_run), "%s/second", cluster->folder);
     cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", cluster->learner_url,
-                      "--run", second_run, NULL);
+                      "--run", file_in(cluster->folder, "second"), NULL);
     cluster_check_failed(cluster, "in use", cluster->learner_url);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
 }
@@ -26,7 +25,6 @@ CLUSTER_TEST(a_second_learner_at_an_address_in_use_is_refused, both)
 CLUSTER_TEST(a_learner_that_was_refused_begins_in_the_same_folder, ipc)
 {
     static const char *const mistakes[] = {"nowhere", "127.0.0.1:99999"};
-    char path[256];
     EACH_ROW(i, mistakes) {
         cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen",
                           cluster->learner_url, "--run", cluster->run_dir, "--http", mistakes[i],
@@ -40,8 +38,7 @@ CLUSTER_TEST(a_learner_that_was_refused_begins_in_the_same_folder, ipc)
     cluster_check_failed(cluster, "in use", cluster->learner_url);
     for (size_t i = 0; i < 3; i++) {
         static const char *const names[] = {"run.json", "config.yaml", "metrics.csv"};
-        (void)snprintf(path, sizeof(path), "%s/%s", cluster->data_dir, names[i]);
-        assert_false(aq_path_exists(path));
+        assert_false(aq_path_exists(file_in(cluster->data_dir, names[i])));
     }
 }
 
@@ -86,7 +83,6 @@ CLUSTER_TEST(a_run_is_not_resumed_with_another_network, ipc)
 CLUSTER_TEST(a_folder_that_another_learner_just_begins_is_left_alone, ipc)
 {
     aq_folder_lock *lock = NULL;
-    char path[256];
     assert_int_equal(mkdir(cluster->run_dir, 0700), 0);
     assert_int_equal(aq_folder_lock_take(cluster->run_dir, &lock, NULL), 0);
     cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", cluster->learner_url,
@@ -94,8 +90,7 @@ CLUSTER_TEST(a_folder_that_another_learner_just_begins_is_left_alone, ipc)
     cluster_check_failed(cluster, "in use by pid", cluster->run_dir);
     for (size_t i = 0; i < 3; i++) {
         static const char *const names[] = {"run.json", "config.yaml", "checkpoints"};
-        (void)snprintf(path, sizeof(path), "%s/%s", cluster->run_dir, names[i]);
-        assert_false(aq_path_exists(path));
+        assert_false(aq_path_exists(file_in(cluster->run_dir, names[i])));
     }
     aq_folder_lock_release(lock);
 }

@@ -4,13 +4,12 @@
  */
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 static void check_left(const test_cluster *cluster, const char *name)
 {
-    char path[256];
-    (void)snprintf(path, sizeof(path), "%s/%s", cluster->run_dir, name);
-    assert_true(aq_path_exists(path));
+    assert_true(aq_path_exists(file_in(cluster->run_dir, name)));
 }
 
 static void run_to_the_end(test_cluster *cluster, bool with_evaluator)

@@ -8,6 +8,7 @@
 #include "common/net/security/certs_folder.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum {
@@ -16,15 +17,8 @@ enum {
     FAILURE = 1,
     CALL_DENIED = 64 + 7,
     CALL_ELSEWHERE = 64 + 14,
-    CALL_UNPROVED = 64 + 16,
-    PATH_ROOM = 192
+    CALL_UNPROVED = 64 + 16
 };
-
-static const char *in_certs(const test_cluster *cluster, const char *name, char ret_path[PATH_ROOM])
-{
-    (void)snprintf(ret_path, PATH_ROOM, "%s/%s", cluster->certs_dir, name);
-    return ret_path;
-}
 
 /* ---- secrets in logs ------------------------------------------------------------------------- */
 
@@ -58,8 +52,7 @@ static void expect_no_secret_in_logs(const test_cluster *cluster)
         }
         char *log = daemon_process_log(&cluster->processes[seat], true);
         for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
-            char path[PATH_ROOM];
-            expect_no_key_in(log, in_certs(cluster, tokens[i], path));
+            expect_no_key_in(log, file_in(cluster->certs_dir, tokens[i]));
         }
         assert_null(strstr(log, "PRIVATE KEY"));
         aq_free(log);
@@ -79,13 +72,10 @@ static void expect_said(test_cluster *cluster, enum cluster_seat seat, const cha
 /* A member of another run is not let in, and counted. */
 static void send_a_stranger(test_cluster *cluster)
 {
-    char foreign[PATH_ROOM];
-    char actor[PATH_ROOM];
-    (void)snprintf(foreign, sizeof(foreign), "%s/foreign", cluster->folder);
-    (void)snprintf(actor, sizeof(actor), "%.100s/foreign/actor", cluster->folder);
+    const char *foreign = file_in(cluster->folder, "foreign");
     assert_int_equal(aq_certs_folder_make(foreign, (int64_t)time(NULL), 7, NULL), 0);
     cluster_run_other(cluster, cluster_program("actorq-actor"), "--learner", cluster->learner_url,
-                      "--certs", actor, NULL);
+                      "--certs", file_in(foreign, "actor"), NULL);
     cluster_wait_said(cluster, SEAT_LEARNER, "event=foreign_peer");
     cluster_kill(cluster, SEAT_OTHER);
 }
@@ -93,11 +83,9 @@ static void send_a_stranger(test_cluster *cluster)
 /* A certificate of this run, and a token of another. */
 static void send_a_pretender(test_cluster *cluster)
 {
-    char actor[PATH_ROOM];
-    char token[PATH_ROOM];
-    (void)snprintf(token, sizeof(token), "%.100s/foreign/actor/token", cluster->folder);
     cluster_run_other(cluster, cluster_program("actorq-actor"), "--learner", cluster->learner_url,
-                      "--certs", in_certs(cluster, "actor", actor), "--token-file", token, NULL);
+                      "--certs", file_in(cluster->certs_dir, "actor"), "--token-file",
+                      file_in(cluster->folder, "foreign/actor/token"), NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
     expect_said(cluster, SEAT_OTHER, "not of this run");
     expect_said(cluster, SEAT_LEARNER, "event=call_refused");
@@ -106,18 +94,16 @@ static void send_a_pretender(test_cluster *cluster)
 /* An actor's token does not make a shard, neither as a daemon nor in a call of one's own. */
 static void send_a_false_shard(test_cluster *cluster)
 {
-    char replay[PATH_ROOM];
-    char token[PATH_ROOM];
     cluster_run_other(cluster, cluster_program("actorq-replay"), "--learner", cluster->learner_url,
-                      "--certs", in_certs(cluster, "replay", replay), "--token-file",
-                      in_certs(cluster, "actor/token", token), NULL);
+                      "--certs", file_in(cluster->certs_dir, "replay"), "--token-file",
+                      file_in(cluster->certs_dir, "actor/token"), NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
     expect_said(cluster, SEAT_OTHER, "which nobody calls");
     cluster_run_other(cluster, cluster_program("actorq"), "call", cluster->learner_url,
                       "Membership/Join",
                       "{\"role\": \"ROLE_REPLAY\", \"incarnation\": 7, \"rpc_url\": "
                       "\"tcp://127.0.0.1:1\", \"push_url\": \"tcp://127.0.0.1:2\"}",
-                      "--certs", in_certs(cluster, "actor", token), NULL);
+                      "--certs", file_in(cluster->certs_dir, "actor"), NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), CALL_DENIED);
     expect_said(cluster, SEAT_OTHER, "is for other members");
 }
@@ -126,11 +112,10 @@ static void send_a_false_shard(test_cluster *cluster)
 static void stop_as(test_cluster *cluster, const char *role, const char *url, uint64_t shard,
                     int expected)
 {
-    char folder[PATH_ROOM];
     char name[24];
     (void)snprintf(name, sizeof(name), "%" PRIu64, shard);
     cluster_run_other(cluster, cluster_program("actorq"), "call", url, "Operations/Stop", "--certs",
-                      in_certs(cluster, role, folder), shard != 0 ? "--shard" : NULL, name, NULL);
+                      file_in(cluster->certs_dir, role), shard != 0 ? "--shard" : NULL, name, NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), expected);
 }
 

@@ -31,13 +31,11 @@ static uint32_t digest_of(const char *folder)
     DIR *entries = opendir(folder);
     assert_non_null(entries);
     for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        char path[PATH_BYTES];
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, "lock") == 0) {
             continue;
         }
-        assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, entry->d_name), 0);
         aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
-        assert_int_equal(aq_file_read(path, bytes, NULL), 0);
+        assert_int_equal(aq_file_read(file_in(folder, entry->d_name), bytes, NULL), 0);
         digest += aq_crc32c(aq_crc32c(0, entry->d_name, strlen(entry->d_name)), bytes->data,
                             bytes->size); /* in no order */
     }
@@ -47,9 +45,7 @@ static uint32_t digest_of(const char *folder)
 
 static void write_file(const char *folder, const char *name, const void *bytes, size_t size)
 {
-    char path[PATH_BYTES];
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, name), 0);
-    file_put(path, bytes, size);
+    file_put(file_in(folder, name), bytes, size);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
@@ -79,13 +75,12 @@ static void leave_a_store(test_cluster *cluster)
 
 CLUSTER_TEST(a_folder_that_may_not_be_written_is_refused, ipc)
 {
-    char folder[PATH_BYTES];
     cluster_start(cluster, SEAT_LEARNER);
     if (geteuid() == 0) { /* who may write anywhere, but makes no folder here */
         check_refused(cluster, "/proc/1/replay", "can't");
         return;
     }
-    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/closed", cluster->folder), 0);
+    const char *folder = file_in(cluster->folder, "closed");
     assert_int_equal(mkdir(folder, 0500), 0);
     check_refused(cluster, folder, "denied");
 }
@@ -100,11 +95,9 @@ CLUSTER_TEST(a_folder_with_something_else_under_our_names_is_refused, ipc)
 
 CLUSTER_TEST(a_store_of_a_newer_version_is_refused, ipc)
 {
-    char path[PATH_BYTES];
     leave_a_store(cluster);
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/store.aqrs", cluster->data_dir), 0);
     aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(path, bytes, NULL), 0);
+    assert_int_equal(aq_file_read(file_in(cluster->data_dir, "store.aqrs"), bytes, NULL), 0);
     bytes->data[VERSION_AT] = 9;
     const uint32_t crc = aq_crc32c(0, bytes->data, HEADER_CRC_AT);
     for (int i = 0; i < 4; i++) {
@@ -120,7 +113,7 @@ CLUSTER_TEST(the_store_of_another_run_and_task_is_refused, ipc)
     const uint32_t before = digest_of(cluster->data_dir);
     assert_int_equal(cluster_terminate(cluster, SEAT_LEARNER), 0);
     cluster_watch_close(cluster, SEAT_LEARNER);
-    (void)snprintf(cluster->run_dir, sizeof(cluster->run_dir), "%s/another", cluster->folder);
+    cluster->run_dir = file_in(cluster->folder, "another");
     cluster->processes[SEAT_LEARNER].lives = 0; /* it begins a run */
     cluster_set(cluster, "task=gym:MountainCar-v0");
     cluster_start(cluster, SEAT_LEARNER);

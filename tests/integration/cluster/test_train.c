@@ -9,6 +9,7 @@
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/integration/cluster/process_children.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 /* Learner, shard, two actors, evaluator. */
@@ -59,11 +60,9 @@ static json_int_t whole(const json_t *result, const char *key)
 
 static bool has_endpoint(test_cluster *cluster, void *user)
 {
-    char path[256];
     json_error_t where;
     (void)user;
-    (void)snprintf(path, sizeof(path), "%s/endpoint.json", cluster->run_dir);
-    json_t *endpoint = json_load_file(path, 0, &where);
+    json_t *endpoint = json_load_file(file_in(cluster->run_dir, "endpoint.json"), 0, &where);
     const char *url = json_string_value(json_object_get(endpoint, "learner"));
     if (url != NULL) {
         (void)snprintf(cluster->learner_url, sizeof(cluster->learner_url), "%s", url);
@@ -75,9 +74,7 @@ static bool has_endpoint(test_cluster *cluster, void *user)
 /* Where the dashboard is, once it is known. */
 static bool has_http(test_cluster *cluster, void *http)
 {
-    char path[256];
-    (void)snprintf(path, sizeof(path), "%s/endpoint.json", cluster->run_dir);
-    json_t *endpoint = json_load_file(path, 0, NULL);
+    json_t *endpoint = json_load_file(file_in(cluster->run_dir, "endpoint.json"), 0, NULL);
     const char *url = json_string_value(json_object_get(endpoint, "http"));
     (void)snprintf(http, HTTP_BYTES, "%s", url != NULL ? url : "");
     json_decref(endpoint);
@@ -126,9 +123,7 @@ static void remove_socket_folder(const test_cluster *cluster)
     (void)snprintf(folder, sizeof(folder), "%s", cluster->learner_url + strlen("ipc://"));
     *strrchr(folder, '/') = '\0';
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        char path[CLUSTER_URL_MAX + 32];
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-        (void)unlink(path);
+        (void)unlink(file_in(folder, names[i]));
     }
     (void)rmdir(folder);
 }
@@ -247,9 +242,7 @@ static void read_still_files(const test_cluster *cluster, aq_buffer *out)
     aq_buffer_init(out, 1 << 20);
     at_end(drop_buffer, out);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        char path[256];
-        (void)snprintf(path, sizeof(path), "%s/%s", cluster->run_dir, names[i]);
-        assert_int_equal(aq_file_read(path, out, NULL), 0);
+        assert_int_equal(aq_file_read(file_in(cluster->run_dir, names[i]), out, NULL), 0);
     }
 }
 
@@ -293,11 +286,9 @@ CLUSTER_TEST(a_run_that_is_under_way_is_not_resumed_beside_it, ipc)
 /* What the shard found in its folder when it was started last; 0 for none. */
 static unsigned long long restored_steps(const test_cluster *cluster)
 {
-    char path[256];
     char line[2560];
     unsigned long long steps = 0;
-    (void)snprintf(path, sizeof(path), "%s/logs/replay-0.log", cluster->run_dir);
-    FILE *log = fopen(path, "r");
+    FILE *log = fopen(file_in(cluster->run_dir, "logs/replay-0.log"), "r");
     assert_non_null(log);
     while (fgets(line, sizeof(line), log) != NULL) {
         const char *words = strstr(line, "event=store_restored") ? strstr(line, " steps=") : NULL;
@@ -311,9 +302,7 @@ static unsigned long long restored_steps(const test_cluster *cluster)
 
 static bool has_steps_on_disk(const test_cluster *cluster)
 {
-    char path[256];
-    (void)snprintf(path, sizeof(path), "%s/replay-0", cluster->run_dir);
-    return aq_path_exists(path);
+    return aq_path_exists(file_in(cluster->run_dir, "replay-0"));
 }
 
 CLUSTER_TEST(a_run_in_memory_leaves_no_steps_on_the_disk, ipc)

@@ -13,6 +13,7 @@
 #include "quantizer/engine/engine.h"
 #include "quantizer/export/export_c.h"
 #include "quantizer/kernels/qkernels.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
 #include "tests/unit/quantizer/random_policy.h"
@@ -421,16 +422,14 @@ TEST(a_microcontroller_without_floats_gives_the_engines_bits)
 
 static int enter_folder(void **state)
 {
-    static char folder[] = "/tmp/actorq-export-XXXXXX";
-    *state = folder;
-    return mkdtemp(folder) != NULL && chdir(folder) == 0 ? 0 : -1;
+    *state = file_folder_make();
+    return chdir(*state);
 }
 
 static int leave_folder(void **state)
 {
-    char command[COMMAND_MAX];
-    (void)snprintf(command, sizeof(command), "rm -r '%s'", (const char *)*state);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+    file_folder_remove(*state);
+    return 0;
 }
 
 TEST_GROUP(enter_folder, leave_folder);

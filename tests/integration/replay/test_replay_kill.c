@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "tests/integration/cluster/daemon_process.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -18,8 +19,7 @@ enum { LIVES = 20, SEALED_LIVES = 6, STEPS = 24, IN_FLIGHT_MAX = 24 };
 typedef struct kill_stage {
     net_stage net;
     daemon_process process;
-    char folder[64];
-    char data[96];
+    const char *data;
 } kill_stage;
 
 static void start(kill_stage *stage)
@@ -38,28 +38,13 @@ static void start(kill_stage *stage)
 
 static void kill_stage_setup(kill_stage *stage)
 {
-    (void)snprintf(stage->folder, sizeof(stage->folder), "/tmp/aq-kill-XXXXXX");
-    assert_non_null(mkdtemp(stage->folder));
-    (void)snprintf(stage->data, sizeof(stage->data), "%s/replay-0", stage->folder);
+    const char *folder = file_folder();
+    stage->data = file_in(folder, "replay-0");
     net_stage_setup(&stage->net);
     stage->net.settings.config.replay.storage = AQ_STORAGE_SEGMENTS;
     stage->net.settings.tables[0].capacity = 100000;
     stage->net.settings.tables[0].tolerance = 1e6;
-    daemon_process_init(&stage->process, stage->folder, "replay");
-}
-
-static void remove_files(const char *folder)
-{
-    char path[512];
-    DIR *dir = opendir(folder);
-    assert_non_null(dir);
-    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        if (entry->d_name[0] != '.') {
-            (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-            (void)unlink(path);
-        }
-    }
-    (void)closedir(dir);
+    daemon_process_init(&stage->process, folder, "replay");
 }
 
 static void kill_stage_teardown(kill_stage *stage)
@@ -70,10 +55,6 @@ static void kill_stage_teardown(kill_stage *stage)
         daemon_log_print_tail(stage->process.log_path);
         fail_msg("the daemon's log says: %s", fault);
     }
-    remove_files(stage->data);
-    assert_int_equal(rmdir(stage->data), 0);
-    remove_files(stage->folder);
-    assert_int_equal(rmdir(stage->folder), 0);
     net_stage_teardown(&stage->net);
 }
 
@@ -141,7 +122,7 @@ static void sealed_stage_teardown(sealed_stage *stage)
 static void flip_a_bit(const kill_stage *stage)
 {
     static char bytes[1 << 20];
-    char path[512], fullest[512] = "";
+    const char *fullest = NULL;
     size_t most = 0;
     DIR *dir = opendir(stage->data);
     assert_non_null(dir);
@@ -149,7 +130,7 @@ static void flip_a_bit(const kill_stage *stage)
         if (strncmp(entry->d_name, "segment-", 8) != 0) {
             continue;
         }
-        (void)snprintf(path, sizeof(path), "%s/%s", stage->data, entry->d_name);
+        const char *path = file_in(stage->data, entry->d_name);
         FILE *file = fopen(path, "rb");
         assert_non_null(file);
         size_t size = fread(bytes, 1, sizeof(bytes), file);
@@ -159,17 +140,11 @@ static void flip_a_bit(const kill_stage *stage)
         }
         if (size > most) {
             most = size;
-            (void)snprintf(fullest, sizeof(fullest), "%s", path);
+            fullest = path;
         }
     }
     (void)closedir(dir);
-    FILE *file = fopen(fullest, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, (long)most / 2, SEEK_SET), 0);
-    const int byte = fgetc(file);
-    assert_int_equal(fseek(file, (long)most / 2, SEEK_SET), 0);
-    assert_int_equal(fputc(byte ^ 4, file), byte ^ 4);
-    assert_int_equal(fclose(file), 0);
+    file_flip(fullest, (long)most / 2);
 }
 
 TEST_IN(sealed_stage, stage, sealed_messages_outlive_kill_9_and_a_flipped_bit_costs_one)

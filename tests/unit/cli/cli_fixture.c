@@ -1,9 +1,7 @@
 /*
  * Policies, checkpoints and run folders for the tests of the command-line tool.
  */
-#include <dirent.h>
-
-#include "common/base/parse.h"
+#include "tests/unit/cli/cli_fixture.h"
 #include "common/nn/params.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
@@ -12,7 +10,6 @@
 #include "tests/support/file_kit.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
-#include "tests/unit/cli/cli_fixture.h"
 
 enum { FRAME_BYTES_MAX = 1 << 20, PAGE_BYTES_MAX = 1 << 17 };
 
@@ -20,50 +17,19 @@ enum { FRAME_BYTES_MAX = 1 << 20, PAGE_BYTES_MAX = 1 << 17 };
 
 int cli_fixture_setup(void **state)
 {
-    const char *temporary = getenv("TMPDIR");
-    char *path = aq_alloc(CLI_PATH_MAX, 1);
-    if (!path || aq_text_format(path, CLI_PATH_MAX, "%s/aq-test-cli-XXXXXX",
-                                temporary ? temporary : "/tmp") != 0) {
-        return -1;
-    }
-    *state = path;
-    return mkdtemp(path) ? 0 : -1;
-}
-
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    if (!folder) {
-        return;
-    }
-    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
-        char inner[CLI_PATH_MAX * 2];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            aq_text_format(inner, sizeof(inner), "%s/%s", path, entry->d_name) != 0) {
-            continue;
-        }
-        if (unlink(inner) != 0) {
-            remove_folder(inner);
-        }
-    }
-    (void)closedir(folder);
-    (void)rmdir(path);
+    *state = file_folder_make();
+    return 0;
 }
 
 int cli_fixture_teardown(void **state)
 {
-    remove_folder(*state);
-    aq_free(*state);
+    file_folder_remove(*state);
     return 0;
 }
 
 const char *cli_path(void **state, const char *name)
 {
-    static char paths[4][CLI_PATH_MAX];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    assert_int_equal(aq_text_format(path, CLI_PATH_MAX, "%s/%s", (const char *)*state, name), 0);
-    return path;
+    return file_in(*state, name);
 }
 
 /* ---- pages ---------------------------------------------------------------------------------- */
@@ -91,8 +57,7 @@ bool cli_fits(const char *pattern, const char *text)
 void cli_assert_page(const char *name, const char *text)
 {
     static char page[PAGE_BYTES_MAX];
-    char path[CLI_PATH_MAX];
-    (void)snprintf(path, sizeof(path), "%s/pages/%s", AQ_GOLDEN_DIR, name);
+    const char *path = file_in(AQ_GOLDEN_DIR "/pages", name);
     page[aq_path_exists(path) ? file_get(path, page, sizeof(page) - 1) : 0] = '\0';
     if (cli_fits(page, text)) {
         return;
@@ -147,18 +112,6 @@ aq_env *cli_env(const char *name)
 void cli_make_folder(const char *path)
 {
     assert_int_equal(aq_dir_create(path, NULL), 0);
-}
-
-void cli_damage(const char *path, long offset)
-{
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, offset, offset < 0 ? SEEK_END : SEEK_SET), 0);
-    int byte = fgetc(file);
-    assert_int_not_equal(byte, EOF);
-    assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
-    assert_int_not_equal(fputc(byte ^ 0x10, file), EOF);
-    assert_int_equal(fclose(file), 0);
 }
 
 void cli_truncate(const char *path, size_t size)
@@ -274,26 +227,19 @@ void cli_write_checkpoint(const char *path, uint64_t step)
     aq_params_fini(&params);
 }
 
-static void write_in(const char *folder, const char *name, const char *text)
-{
-    char path[CLI_PATH_MAX];
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, name), 0);
-    file_put_text(path, text);
-}
-
 void cli_write_run(const char *folder)
 {
-    char path[CLI_PATH_MAX];
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/checkpoints", folder), 0);
-    cli_make_folder(path);
-    write_in(folder, "run.json",
-             "{\"run_id\": \"1122334455667788\", \"task\": \"gym:CartPole-v1\", \"seed\": 42,\n"
-             " \"made\": \"2026-01-31T12:00:00Z\", \"software\": \"0.1.0\"}\n");
-    write_in(folder, "config.yaml",
-             "task: gym:CartPole-v1\nseed: 42\nlearner:\n  algorithm: dqn\n"
-             "  hidden: \"16,8\"\n  discount: 0.97\n");
-    write_in(
-        folder, "metrics.jsonl",
+    const char *checkpoints = file_in(folder, "checkpoints");
+    cli_make_folder(checkpoints);
+    file_put_text(
+        file_in(folder, "run.json"),
+        "{\"run_id\": \"1122334455667788\", \"task\": \"gym:CartPole-v1\", \"seed\": 42,\n"
+        " \"made\": \"2026-01-31T12:00:00Z\", \"software\": \"0.1.0\"}\n");
+    file_put_text(file_in(folder, "config.yaml"),
+                  "task: gym:CartPole-v1\nseed: 42\nlearner:\n  algorithm: dqn\n"
+                  "  hidden: \"16,8\"\n  discount: 0.97\n");
+    file_put_text(
+        file_in(folder, "metrics.jsonl"),
         "{\"event\":\"progress\",\"wall_s\":1.0,\"env_steps\":900}\n"
         "{\"event\":\"evaluation\",\"policy_version\":9,\"episodes\":10,\"return_mean\":"
         "300.0,\"return_std\":5.0,\"confirmed\":false}\n"
@@ -307,12 +253,10 @@ void cli_write_run(const char *folder)
         "\"best\":{\"policy_version\":31,\"episodes\":100,\"return_mean\":187.5,"
         "\"return_std\":25.5,\"confirmed\":true}}\n");
     for (unsigned step = 1000; step <= 3000; step += 1000) {
-        assert_int_equal(
-            aq_text_format(path, sizeof(path), "%s/checkpoints/step-%012u.aqc", folder, step), 0);
-        cli_write_checkpoint(path, step);
+        char name[32];
+        (void)snprintf(name, sizeof(name), "step-%012u.aqc", step);
+        cli_write_checkpoint(file_in(checkpoints, name), step);
     }
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/policy.aq", folder), 0);
-    cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 7);
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/policy.fp32.aq", folder), 0);
-    cli_write_policy(path, AQ_FORMAT_F32, 7);
+    cli_write_policy(file_in(folder, "policy.aq"), AQ_FORMAT_INT8_CHANNEL, 7);
+    cli_write_policy(file_in(folder, "policy.fp32.aq"), AQ_FORMAT_F32, 7);
 }

@@ -16,11 +16,11 @@
 
 enum { CLI_PATH_MAX = 512 };
 
-/* A cmocka setup and teardown: *state is the path of a new folder below the temporary one. */
+/* A cmocka setup and teardown: *state is the path of a new folder. */
 int cli_fixture_setup(void **state);
 int cli_fixture_teardown(void **state);
 
-/* `name` in the folder. The text stays valid until the third call after this one. */
+/* `name` in the folder, until the test is over. */
 const char *cli_path(void **state, const char *name);
 
 /* Asserts that the text is that of tests/golden/pages/NAME, in which "…" stands for anything. With
@@ -46,9 +46,6 @@ aq_env *cli_env(const char *name);
 /* ---- files ---------------------------------------------------------------------------------- */
 
 void cli_make_folder(const char *path);
-
-/* Flips one bit of the byte at `offset`, counted from the end when negative. */
-void cli_damage(const char *path, long offset);
 
 /* Cuts the file off after `size` bytes. */
 void cli_truncate(const char *path, size_t size);

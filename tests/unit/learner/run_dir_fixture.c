@@ -1,12 +1,11 @@
 /*
  * A temporary run folder, and checkpoints to put into it.
  */
-#include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "common/base/parse.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
@@ -20,62 +19,29 @@ const aq_metric_list fixture_metrics = {metric_rows, 2};
 
 void run_dir_setup(run_dir *dir)
 {
-    strcpy(dir->path, "/tmp/aq-test-run-XXXXXX");
-    assert_non_null(mkdtemp(dir->path));
-}
-
-/* Removes what is in a folder, and the folder; two levels are all that a run folder has here. */
-static void remove_folder(const char *path, int levels)
-{
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        char inner[FIXTURE_PATH_MAX * 2];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
-            continue;
-        }
-        if (aq_text_format(inner, sizeof(inner), "%s/%s", path, entry->d_name) != 0) {
-            continue;
-        }
-        if (unlink(inner) != 0 && levels > 0) {
-            remove_folder(inner, levels - 1);
-        }
-    }
-    if (folder != NULL) {
-        closedir(folder);
-    }
-    rmdir(path);
+    dir->path = file_folder_make();
 }
 
 void run_dir_teardown(run_dir *dir)
 {
-    remove_folder(dir->path, 2);
+    file_folder_remove(dir->path);
 }
 
 const char *run_dir_path(const run_dir *dir, const char *name)
 {
-    static char path[FIXTURE_PATH_MAX];
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", dir->path, name), 0);
-    return path;
+    return file_in(dir->path, name);
 }
 
 const char *run_dir_checkpoint_path(const run_dir *dir, uint64_t step)
 {
-    char name[FIXTURE_PATH_MAX / 2];
+    char name[64];
     snprintf(name, sizeof(name), "checkpoints/step-%012" PRIu64 ".aqc", step);
     return run_dir_path(dir, name);
 }
 
 unsigned run_dir_checkpoint_files(const run_dir *dir)
 {
-    DIR *folder = opendir(run_dir_path(dir, "checkpoints"));
-    unsigned files = 0;
-    assert_non_null(folder);
-    while (readdir(folder) != NULL) {
-        files++;
-    }
-    closedir(folder);
-    return files - 2; /* . and .. */
+    return (unsigned)file_count(run_dir_path(dir, "checkpoints"), "");
 }
 
 static float number_of(uint64_t step, unsigned array, size_t i)

@@ -14,13 +14,13 @@ enum { FIXTURE_PATH_MAX = 512, FIXTURE_PARAMETERS = (4 + 1) * 8 + (8 + 1) * 2 };
 
 /* TEST_IN(run_dir, dir, ...): under /tmp. */
 typedef struct run_dir {
-    char path[32];
+    char *path;
 } run_dir;
 
 void run_dir_setup(run_dir *dir);
 void run_dir_teardown(run_dir *dir);
 
-/* DIR/NAME, and DIR/checkpoints/NAME; static storage, until the next call of either. */
+/* DIR/NAME, and that of a checkpoint, until the test is over. */
 const char *run_dir_path(const run_dir *dir, const char *name);
 const char *run_dir_checkpoint_path(const run_dir *dir, uint64_t step);
 

@@ -132,7 +132,7 @@ TEST_IN_FOLDER(a_damaged_file_is_named)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 1);
-    cli_damage(path, -5);
+    file_flip(path, -5);
     refuse(path, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, path);
 }
 
@@ -145,7 +145,7 @@ TEST_IN_FOLDER(a_checkpoint_is_what_was_trained_then)
     assert_true(aq_snapshot_is_fp32(snapshot));
     assert_int_equal(snapshot->learner_step, 1000);
     assert_string_equal(path, file);
-    cli_damage(file, -9);
+    file_flip(file, -9);
     refuse(file, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, "x.aqc");
 }
 

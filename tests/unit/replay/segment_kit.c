@@ -1,7 +1,6 @@
 /*
  * What the tests of the segment log share. See the header.
  */
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "common/base/crc32c.h"
@@ -158,9 +157,7 @@ static void on_news(void *user)
 
 void segment_kit_setup(segment_kit *kit)
 {
-    snprintf(kit->folder, sizeof(kit->folder), "/tmp/aq-segment-XXXXXX");
-    assert_non_null(mkdtemp(kit->folder));
-    assert_int_equal(rmdir(kit->folder), 0);
+    kit->folder = file_in(file_folder(), "store");
     pthread_mutex_init(&kit->mutex, NULL);
     pthread_cond_init(&kit->news, NULL);
     kit->frame_bytes = 100;
@@ -183,16 +180,6 @@ void segment_kit_teardown(segment_kit *kit)
 {
     segment_kit_close(kit);
     segment_harvest_fini(&kit->harvest);
-    DIR *dir = opendir(kit->folder);
-    if (dir != NULL) {
-        for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-            if (entry->d_name[0] != '.') {
-                remove(segment_kit_path(kit, entry->d_name));
-            }
-        }
-        closedir(dir);
-    }
-    rmdir(kit->folder);
     pthread_cond_destroy(&kit->news);
     pthread_mutex_destroy(&kit->mutex);
 }
@@ -372,9 +359,7 @@ void segment_kit_write(segment_kit *kit, uint64_t count)
 
 const char *segment_kit_path(const segment_kit *kit, const char *name)
 {
-    static char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/%s", kit->folder, name);
-    return path;
+    return file_in(kit->folder, name);
 }
 
 const char *segment_kit_segment(const segment_kit *kit, uint64_t segment)
@@ -397,16 +382,6 @@ uint8_t *segment_kit_file_get(const char *path, size_t *ret_size)
     assert_int_equal(aq_file_read(path, &buffer, NULL), 0);
     *ret_size = buffer.size;
     return buffer.data;
-}
-
-void segment_kit_file_flip(const char *path, size_t offset)
-{
-    size_t size;
-    uint8_t *bytes = segment_kit_file_get(path, &size);
-    assert_true(offset < size);
-    bytes[offset] ^= 0x40;
-    file_put(path, bytes, size);
-    aq_free(bytes);
 }
 
 void segment_kit_file_copy(const segment_kit *from, uint64_t segment, const segment_kit *to,

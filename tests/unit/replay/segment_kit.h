@@ -47,7 +47,7 @@ void segment_harvest_assert_recovered(const segment_harvest *harvest, uint64_t l
 bool segment_harvest_says(const segment_harvest *harvest, const char *text);
 
 typedef struct segment_kit {
-    char folder[64];
+    const char *folder;
     aq_segment_log_config config;
     aq_segment_log_found found;
     aq_replay_log *log; /* NULL while it is closed */
@@ -109,7 +109,6 @@ const char *segment_kit_segment(const segment_kit *kit, uint64_t segment);
 long segment_kit_file_size(const char *path);
 /* aq_free it. */
 uint8_t *segment_kit_file_get(const char *path, size_t *ret_size);
-void segment_kit_file_flip(const char *path, size_t offset); /* a bit of this byte */
 void segment_kit_file_copy(const segment_kit *from, uint64_t segment, const segment_kit *to,
                            uint64_t as);
 

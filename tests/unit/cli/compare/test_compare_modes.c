@@ -51,7 +51,7 @@ static size_t write_progress(const made_run *run, char *text, size_t size)
 
 static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed, const made_run *run)
 {
-    char dir[CLI_PATH_MAX], path[2 * CLI_PATH_MAX], text[16384];
+    char dir[CLI_PATH_MAX], text[16384];
     assert_string_equal(plan->arms[arm].name, run->arm);
     assert_int_equal(aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)), 0);
     cli_make_folder(dir);
@@ -72,13 +72,11 @@ static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed, co
                    "\"training_s\":%g,\"exchange_s\":%g,\"waiting_s\":%g,\"publishing_s\":1}}}\n",
                    run->wall_s, run->env_steps, run->updates, run->training_s, run->exchange_s,
                    run->waiting_s);
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
-    file_put_text(path, text);
+    file_put_text(file_in(dir, "metrics.jsonl"), text);
     (void)snprintf(text, sizeof(text),
                    "{\"outcome\":\"%s\",\"reason\":\"no <such> ranks\",\"return_mean\":400}",
                    run->outcome);
-    (void)snprintf(path, sizeof(path), "%s/result.json", dir);
-    file_put_text(path, text);
+    file_put_text(file_in(dir, "result.json"), text);
     (void)snprintf(
         text, sizeof(text),
         "{\"source\":\"model\",\"wall_s\":1,\"cpu_s\":4,\"energy_j\":%g,\"idle_j\":1,"
@@ -86,8 +84,7 @@ static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed, co
         "\"learner\":{\"cpu_s\":%g,\"energy_j\":2},\"replay\":{\"cpu_s\":1,\"energy_j\":1},"
         "\"evaluator\":{\"cpu_s\":1,\"energy_j\":1}},\"carbon\":{\"carbon_g\":0.5}}",
         10 * run->wall_s, run->wall_s);
-    (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
-    file_put_text(path, text);
+    file_put_text(file_in(dir, "energy.json"), text);
 }
 
 static aq_compare_plan plan;

@@ -21,7 +21,6 @@ enum { SEEDS = 3, EVALUATIONS = 40, FILE_MAX = 1 << 22 };
 static void write_run(const char *dir, uint64_t seed, double pace_s, const char *outcome,
                       const char *energy_source)
 {
-    char path[2 * CLI_PATH_MAX];
     char text[16384];
     size_t size = 0;
     double wall_s = pace_s * EVALUATIONS;
@@ -43,14 +42,12 @@ static void write_run(const char *dir, uint64_t seed, double pace_s, const char 
                    "\"replay\":{\"inserting_s\":1,\"sampling_s\":1}}}\n",
                    wall_s, strcmp(outcome, "finished") == 0 ? "budget" : outcome, 1000 * pace_s,
                    8 * pace_s, 9 * pace_s);
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
-    file_put_text(path, text);
+    file_put_text(file_in(dir, "metrics.jsonl"), text);
     (void)snprintf(text, sizeof(text),
                    "{\"outcome\":\"%s\",\"reason\":\"because <of> this\",\"return_mean\":400,"
                    "\"return_std\":1,\"format\":\"int8\",\"restarts\":0,\"resumed\":0}",
                    outcome);
-    (void)snprintf(path, sizeof(path), "%s/result.json", dir);
-    file_put_text(path, text);
+    file_put_text(file_in(dir, "result.json"), text);
     if (energy_source) {
         (void)snprintf(text, sizeof(text),
                        "{\"source\":\"%s\",\"wall_s\":1,\"cpu_s\":4,\"energy_j\":%g,\"idle_j\":1,"
@@ -60,8 +57,7 @@ static void write_run(const char *dir, uint64_t seed, double pace_s, const char 
                        "\"evaluator\":{\"cpu_s\":1,\"energy_j\":1}},"
                        "\"carbon\":{\"carbon_g\":0.5}}",
                        energy_source, 10 * pace_s);
-        (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
-        file_put_text(path, text);
+        file_put_text(file_in(dir, "energy.json"), text);
     }
 }
 

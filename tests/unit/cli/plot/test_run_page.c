@@ -22,17 +22,15 @@ static const char *const metrics =
 
 static void write_run(void **state, const char *name, const char *format)
 {
-    char file[64], text[256];
-    cli_make_folder(cli_path(state, name));
-    (void)snprintf(file, sizeof(file), "%s/run.json", name);
-    file_put_text(cli_path(state, file),
+    char text[256];
+    const char *run = cli_path(state, name);
+    cli_make_folder(run);
+    file_put_text(file_in(run, "run.json"),
                   "{\"run_id\":\"1122334455667788\",\"task\":\"gym:CartPole-v1\",\"seed\":1,"
                   "\"made\":\"2026-01-31T12:00:00Z\",\"software\":\"0.1.0\"}");
-    (void)snprintf(file, sizeof(file), "%s/config.yaml", name);
     (void)snprintf(text, sizeof(text), "quantizer:\n  format: %s\n", format);
-    file_put_text(cli_path(state, file), text);
-    (void)snprintf(file, sizeof(file), "%s/metrics.jsonl", name);
-    file_put_text(cli_path(state, file), metrics);
+    file_put_text(file_in(run, "config.yaml"), text);
+    file_put_text(file_in(run, "metrics.jsonl"), metrics);
 }
 
 static char said[256];

@@ -28,12 +28,10 @@ static void read_series(void **state, const char *quantity, const char *text)
 /* A folder with that name, configuration and metrics. */
 static void write_run(void **state, const char *name, const char *config, const char *metrics)
 {
-    char file[64];
-    cli_make_folder(cli_path(state, name));
-    (void)snprintf(file, sizeof(file), "%s/config.yaml", name);
-    file_put_text(cli_path(state, file), config);
-    (void)snprintf(file, sizeof(file), "%s/metrics.jsonl", name);
-    file_put_text(cli_path(state, file), metrics);
+    const char *run = cli_path(state, name);
+    cli_make_folder(run);
+    file_put_text(file_in(run, "config.yaml"), config);
+    file_put_text(file_in(run, "metrics.jsonl"), metrics);
 }
 
 /* ---- series --------------------------------------------------------------------------------- */

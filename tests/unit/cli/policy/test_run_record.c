@@ -66,7 +66,7 @@ TEST_WITH(a_young_run_has_no_problems, run_setup, cli_fixture_teardown)
 
 TEST_WITH(damaged_checkpoints_are_named_and_an_older_one_is_read, run_setup, cli_fixture_teardown)
 {
-    cli_damage(cli_path(state, "checkpoints/step-000000003000.aqc"), -100);
+    file_flip(cli_path(state, "checkpoints/step-000000003000.aqc"), -100);
     aq_run_record *record = read_run(state);
     assert_int_equal(record->newest.checkpoint.learner_step, 2000);
     assert_int_equal(record->problem_count, 1);
@@ -75,7 +75,7 @@ TEST_WITH(damaged_checkpoints_are_named_and_an_older_one_is_read, run_setup, cli
 
 TEST_WITH(a_damaged_policy_and_configuration_are_named, run_setup, cli_fixture_teardown)
 {
-    cli_damage(cli_path(state, "policy.aq"), 20);
+    file_flip(cli_path(state, "policy.aq"), 20);
     file_put_text(cli_path(state, "config.yaml"), "learner: 5\n");
     aq_run_record *record = read_run(state);
     assert_null(record->policy);

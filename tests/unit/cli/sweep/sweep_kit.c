@@ -5,6 +5,7 @@
 
 #include "cli/sweep/report/sweep_json.h"
 #include "common/base/parse.h"
+#include "tests/support/file_kit.h"
 
 int __wrap_fdatasync(int file);
 int __wrap_fsync(int file);
@@ -122,11 +123,10 @@ static size_t place_of(json_t *events, size_t begin, const json_t *event)
 json_t *sweep_events(const char *dir)
 {
     static const char *const of_workers[] = {"time_s", "n", "worker"};
-    char path[CLI_PATH_MAX + 16], line[1 << 16];
+    char line[1 << 16];
     json_t *events = cli_json(json_array());
     size_t begin = 0;
-    (void)snprintf(path, sizeof(path), "%s/journal.jsonl", dir);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(file_in(dir, "journal.jsonl"), "r");
     assert_non_null(file);
     while (fgets(line, sizeof(line), file) != NULL) {
         json_t *event = json_loads(line + 9, 0, NULL);

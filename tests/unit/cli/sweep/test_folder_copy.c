@@ -10,21 +10,18 @@
 
 TEST_IN_FOLDER(everything_but_the_lock_is_copied)
 {
-    char to[CLI_PATH_MAX], inner[CLI_PATH_MAX + 32], bytes[64];
+    const char *to = cli_path(state, "to");
+    char bytes[64];
     cli_make_folder(cli_path(state, "from"));
     cli_make_folder(cli_path(state, "from/deep"));
     file_put_text(cli_path(state, "from/deep/file"), "something");
     file_put_text(cli_path(state, "from/lock"), "pid 1");
     cli_make_folder(cli_path(state, "to.part")); /* that an earlier one left */
     file_put_text(cli_path(state, "to.part/old"), "old");
-    (void)snprintf(to, sizeof(to), "%s", cli_path(state, "to"));
     assert_succeeds(aq_folder_copy(cli_path(state, "from"), to, &refusal));
-    (void)snprintf(inner, sizeof(inner), "%s/deep/file", to);
-    assert_int_equal(file_get(inner, bytes, sizeof(bytes)), 9);
-    (void)snprintf(inner, sizeof(inner), "%s/lock", to);
-    assert_false(aq_path_exists(inner));
-    (void)snprintf(inner, sizeof(inner), "%s/old", to);
-    assert_false(aq_path_exists(inner));
+    assert_int_equal(file_get(file_in(to, "deep/file"), bytes, sizeof(bytes)), 9);
+    assert_false(aq_path_exists(file_in(to, "lock")));
+    assert_false(aq_path_exists(file_in(to, "old")));
     assert_false(aq_path_exists(cli_path(state, "to.part")));
 }
 

@@ -26,8 +26,7 @@ TEST_IN_FOLDER(journals_are_the_same_for_any_number_of_workers)
         for (size_t j = 0; j < 3; j++) {
             char name[32];
             (void)snprintf(name, sizeof(name), "%s-%zu", methods[i], counts[j]);
-            char dir[CLI_PATH_MAX];
-            (void)snprintf(dir, sizeof(dir), "%s", cli_path(state, name));
+            const char *dir = cli_path(state, name);
             sweep_found(dir, yaml);
             sweep_all(dir, counts[j], test_seed());
             json_t *events = sweep_events(dir);
@@ -90,11 +89,11 @@ TEST_IN_FOLDER(of_those_that_are_as_good_the_cheapest_wins)
 
 static double best_of(void **state, const char *method, int seed)
 {
-    char yaml[512], dir[CLI_PATH_MAX], name[32];
+    char yaml[512], name[32];
     (void)snprintf(yaml, sizeof(yaml),
                    "task: gym:CartPole-v1\ntrials: 60\nmethod: %s\nseed: %d\n" SPACE, method, seed);
     (void)snprintf(name, sizeof(name), "%s-%d", method, seed);
-    (void)snprintf(dir, sizeof(dir), "%s", cli_path(state, name));
+    const char *dir = cli_path(state, name);
     sweep_found(dir, yaml);
     sweep_all(dir, 1, 1);
     return json_number_value(json_object_get(json_object_get(sweep_says(dir), "winner"), "score"));
@@ -192,11 +191,9 @@ TEST_IN_FOLDER(a_run_that_never_ends_has_failed_at_last)
  * one that it would have been. */
 TEST_IN_FOLDER(kills_lose_nothing_and_double_nothing)
 {
-    char calm[CLI_PATH_MAX], dir[CLI_PATH_MAX];
     sweep_hand hands[4];
     aq_rng rng = rng_of(test_seed(), 1);
-    (void)snprintf(calm, sizeof(calm), "%s", cli_path(state, "calm"));
-    (void)snprintf(dir, sizeof(dir), "%s", cli_path(state, "storm"));
+    const char *calm = cli_path(state, "calm"), *dir = cli_path(state, "storm");
     sweep_found(calm, study);
     sweep_all(calm, 1, 1);
     sweep_found(dir, study);

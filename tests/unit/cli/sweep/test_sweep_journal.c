@@ -16,7 +16,7 @@ static const char small[] = "task: gym:CartPole-v1\n"
                             "  learner.batch_size: {pow2: [16, 128]}\n";
 
 typedef struct journal_kit {
-    char dir[CLI_PATH_MAX], path[CLI_PATH_MAX + 16];
+    const char *dir, *path;
     char bytes[JOURNAL_BYTES_MAX];
     size_t size;
 } journal_kit;
@@ -24,8 +24,8 @@ typedef struct journal_kit {
 /* A study of three runs, all of it. */
 static void make(void **state, journal_kit *kit)
 {
-    (void)snprintf(kit->dir, sizeof(kit->dir), "%s", cli_path(state, "study"));
-    (void)snprintf(kit->path, sizeof(kit->path), "%s/journal.jsonl", kit->dir);
+    kit->dir = cli_path(state, "study");
+    kit->path = file_in(kit->dir, "journal.jsonl");
     sweep_found(kit->dir, small);
     sweep_all(kit->dir, 1, 1);
     kit->size = file_get(kit->path, kit->bytes, sizeof(kit->bytes));

@@ -25,13 +25,13 @@ typedef struct page_kit {
     aq_sweep_desk *desk;
     aq_sweep_summary summary;
     aq_long_text text;
-    char dir[CLI_PATH_MAX];
+    const char *dir;
 } page_kit;
 
 /* A study that has ended. */
 static void begin(void **state, page_kit *kit)
 {
-    (void)snprintf(kit->dir, sizeof(kit->dir), "%s", cli_path(state, "study"));
+    kit->dir = cli_path(state, "study");
     sweep_found(kit->dir, study);
     sweep_all(kit->dir, 1, 1);
     assert_succeeds(aq_sweep_desk_open(kit->dir, "", &kit->desk, &refusal));

@@ -19,24 +19,21 @@
 static void make_run(const aq_sweep_study *study, const char *dir, size_t run)
 {
     static const char *const parts[] = {"checkpoints", "replay-0"};
-    char folder[CLI_PATH_MAX + 64], path[CLI_PATH_MAX + 96];
+    char folder[CLI_PATH_MAX + 64];
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
     EACH_ROW(i, parts) {
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, parts[i]);
-        assert_succeeds(aq_dir_create(path, &refusal));
-        (void)snprintf(path, sizeof(path), "%s/%s/file", folder, parts[i]);
-        file_put_text(path, "four");
+        const char *part = file_in(folder, parts[i]);
+        cli_make_folder(part);
+        file_put_text(file_in(part, "file"), "four");
     }
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
-    file_put_text(path, "{}");
+    file_put_text(file_in(folder, "metrics.jsonl"), "{}");
 }
 
 static bool is_whole(const aq_sweep_study *study, const char *dir, size_t run)
 {
-    char path[CLI_PATH_MAX + 96];
-    aq_sweep_training_folder(study, dir, run, path, CLI_PATH_MAX + 64);
-    (void)snprintf(path + strlen(path), 16, "/checkpoints");
-    return aq_path_exists(path);
+    char folder[CLI_PATH_MAX + 64];
+    aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
+    return aq_path_exists_in(folder, "checkpoints");
 }
 
 /* With pruning after each step, whatever a run goes on from is there when it is taken. */
@@ -58,13 +55,13 @@ TEST_IN_FOLDER(a_sweep_that_is_pruned_all_the_time_has_what_it_goes_on_from)
 {
     static const char *const methods[] = {"tpe", "pbt"};
     EACH_ROW(i, methods) {
-        char yaml[512], dir[CLI_PATH_MAX];
+        char yaml[512];
         sweep_hand hand;
         (void)snprintf(yaml, sizeof(yaml),
                        "task: gym:CartPole-v1\ntrials: 12\nseeds: {tune: 2, report: 1}\n"
                        "rungs: [1000, 3000, 9000]\nmethod: %s\n" SPACE,
                        methods[i]);
-        (void)snprintf(dir, sizeof(dir), "%s", cli_path(state, methods[i]));
+        const char *dir = cli_path(state, methods[i]);
         sweep_found(dir, yaml);
         sweep_hire(&hand, dir, methods[i]);
         work_and_prune(&hand, dir);

@@ -30,8 +30,7 @@ static void leave(const aq_sweep_study *study, const char *dir, size_t run, cons
     char folder[CLI_PATH_MAX + 64], path[CLI_PATH_MAX + 96];
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
     assert_succeeds(aq_dir_create(folder, &refusal));
-    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", folder);
-    file_put_text(path, metrics);
+    file_put_text(file_in(folder, "metrics.jsonl"), metrics);
     (void)snprintf(path, sizeof(path), "%s.json", folder);
     file_put_text(path, result);
 }
@@ -114,10 +113,9 @@ TEST_IN_FOLDER(a_run_that_was_stopped_has_not_ended)
 /* At the next rung it counts over more steps, and is worth there what it was worth in the end. */
 TEST_IN_FOLDER(a_solved_run_is_scored_alike_at_each_rung)
 {
-    char dir[CLI_PATH_MAX];
     const double areas[] = {0.1 * 20 + 0.3 * 300 + 0.6 * 480, (2 + 90 + 0.6 * 480 + 3 * 480) / 4};
     sweep_hand hand;
-    (void)snprintf(dir, sizeof(dir), "%s", cli_path(state, "study"));
+    const char *dir = cli_path(state, "study");
     sweep_found(dir, study_text);
     sweep_hire(&hand, dir, "hand");
     const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);

@@ -48,7 +48,7 @@ TEST_IN_FOLDER(the_greatest_step_is_the_newest)
 TEST_IN_FOLDER(a_damaged_file_is_named_and_passed_over)
 {
     write_steps(state);
-    cli_damage(cli_path(state, "step-000000002000.aqc"), -100);
+    file_flip(cli_path(state, "step-000000002000.aqc"), -100);
     assert_newest(state, 1000, 1);
     assert_says(passed[0], "step-000000002000.aqc");
 }

@@ -20,9 +20,7 @@ TEST(a_folder_goes_with_what_is_in_it)
     char path[128];
     assert_int_equal(aq_socket_folder_make(&folder, NULL), 0);
     (void)snprintf(path, sizeof(path), "%s", folder.path);
-    char inside[160];
-    (void)snprintf(inside, sizeof(inside), "%s/learner", path);
-    file_put_text(inside, "");
+    file_put_text(file_in(path, "learner"), "");
     aq_socket_folder_remove(&folder);
     assert_false(is_there(path));
     aq_socket_folder_remove(&folder); /* once more is fine */

@@ -391,8 +391,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_keeps_dying_is_given_up_after_growing_pause
 
 TEST_OF_SUPERVISOR_DESK(a_program_that_has_gone_is_given_up)
 {
-    char program[512];
-    snprintf(program, sizeof(program), "%s", cli_path(&desk->folder, "ant"));
+    const char *program = cli_path(&desk->folder, "ant");
     file_put_text(program, "#!/bin/sh\nrm \"$0\"\nexit 3\n");
     assert_int_equal(chmod(program, 0755), 0);
     aq_child_spec spec = {

@@ -166,7 +166,7 @@ TEST_IN_FOLDER(a_policy_that_is_damaged_is_named_and_the_rest_is_told)
     file_put_text(cli_path(state, "metrics.jsonl"),
                   "{\"event\": \"end\", \"state\": \"budget\", \"env_steps\": 70001}\n");
     write_policy(state, 7);
-    cli_damage(cli_path(state, "policy.aq"), -10);
+    file_flip(cli_path(state, "policy.aq"), -10);
     assert_refused(aq_train_report_make(&config, *state, &result, &report, &refusal), AQ_E_CORRUPT,
                    cli_path(state, "policy.aq"));
     assert_says(refusal.text, "the policy was not evaluated at the end");

@@ -3,14 +3,13 @@
  */
 #include "cli/watch/log_merge.h"
 #include "cli/watch/log_view.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static void append(void **state, const char *name, const char *text)
 {
-    char path[2 * CLI_PATH_MAX];
-    (void)snprintf(path, sizeof(path), "%s/%s", cli_path(state, "logs"), name);
-    FILE *file = fopen(path, "a");
+    FILE *file = fopen(file_in(cli_path(state, "logs"), name), "a");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);

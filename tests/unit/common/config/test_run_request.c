@@ -10,22 +10,14 @@
 #define TASK "gym:Pendulum-v1"
 
 static aq_settings_assignments none, sets;
-static char path[64];
+static const char *path;
 
 static int setup(void **state)
 {
     (void)state;
     sets = none;
-    (void)snprintf(path, sizeof(path), "/tmp/aq-test-request-XXXXXX");
-    const int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    return close(fd);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    return unlink(path);
+    path = file_in(file_folder(), "config.yaml");
+    return 0;
 }
 
 static void set(const char *assignment)
@@ -117,7 +109,7 @@ TEST(without_a_preset_there_is_still_an_algorithm)
     assert_true(config.learner.tau == 0);
 }
 
-TEST_WITH(a_file_counts_over_the_preset_and_a_setting_over_the_file, setup, teardown)
+TEST_WITH(a_file_counts_over_the_preset_and_a_setting_over_the_file, setup, NULL)
 {
     file_put_text(path, "learner: {n_step: 5, batch_size: 96}");
     set("learner.batch_size=112");
@@ -128,14 +120,14 @@ TEST_WITH(a_file_counts_over_the_preset_and_a_setting_over_the_file, setup, tear
     assert_int_equal(config.learner.batch_size, 112);
 }
 
-TEST_WITH(a_preset_is_of_the_algorithm_that_is_asked_for, setup, teardown)
+TEST_WITH(a_preset_is_of_the_algorithm_that_is_asked_for, setup, NULL)
 {
     file_put_text(path, "learner: {algorithm: ddpg}");
     const aq_run_request request = {.task = TASK, .path = path, .assignments = &none};
     (void)read_request(&request, "pendulum-ddpg");
 }
 
-TEST_WITH(the_task_is_the_one_that_was_named_last, setup, teardown)
+TEST_WITH(the_task_is_the_one_that_was_named_last, setup, NULL)
 {
     char task[AQ_TASK_NAME_MAX];
     aq_run_request request = {.path = path, .assignments = &none};
@@ -151,7 +143,7 @@ TEST_WITH(the_task_is_the_one_that_was_named_last, setup, teardown)
     assert_string_equal(task, "set");
 }
 
-TEST_WITH(settings_for_many_tasks_need_one, setup, teardown)
+TEST_WITH(settings_for_many_tasks_need_one, setup, NULL)
 {
     char task[AQ_TASK_NAME_MAX];
     const aq_run_request request = {.path = path, .assignments = &none};
@@ -159,7 +151,7 @@ TEST_WITH(settings_for_many_tasks_need_one, setup, teardown)
     assert_refused(aq_run_request_task(&request, task, &refusal), AQ_E_INVALID, "which task");
 }
 
-TEST_WITH(what_cannot_be_is_refused_before_anything_is_chosen, setup, teardown)
+TEST_WITH(what_cannot_be_is_refused_before_anything_is_chosen, setup, NULL)
 {
     aq_run_config config;
     const char *preset;
@@ -170,7 +162,7 @@ TEST_WITH(what_cannot_be_is_refused_before_anything_is_chosen, setup, teardown)
                    AQ_E_UNSUPPORTED, "td3");
 }
 
-TEST_WITH(where_layers_are_noisy_epsilon_is_off_unless_somebody_said_so, setup, teardown)
+TEST_WITH(where_layers_are_noisy_epsilon_is_off_unless_somebody_said_so, setup, NULL)
 {
     static const struct {
         const char *file, *setting;
@@ -197,7 +189,7 @@ TEST_WITH(where_layers_are_noisy_epsilon_is_off_unless_somebody_said_so, setup, 
     }
 }
 
-TEST_WITH(what_has_no_noisy_layers_says_so, setup, teardown)
+TEST_WITH(what_has_no_noisy_layers_says_so, setup, NULL)
 {
     aq_run_config config;
     const char *preset;

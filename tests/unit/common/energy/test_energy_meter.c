@@ -26,26 +26,26 @@ static int refuse_event(uint32_t type, uint64_t config, int cpu)
 static const aq_energy_places places = {powercap, events, proc, refuse_event};
 
 /* Seconds of all processors, in ticks of the system. */
-static void set_machine(const fake_tree *tree, double busy_s, double idle_s)
+static void set_machine(const char *tree, double busy_s, double idle_s)
 {
     double ticks = (double)sysconf(_SC_CLK_TCK);
     fake_tree_write(tree, "proc/stat", "cpu  %.0f 0 0 %.0f 0 0 0 99999 0 0\ncpu0 1 2 3 4 5 6 7\n",
                     busy_s * ticks, idle_s * ticks);
 }
 
-static fake_tree *open_machine(void)
+static char *open_machine(void)
 {
-    fake_tree *tree = fake_tree_open();
-    strcpy(powercap, fake_tree_path(tree, "powercap"));
-    strcpy(events, fake_tree_path(tree, "events"));
-    strcpy(proc, fake_tree_path(tree, "proc"));
+    char *tree = file_folder_make();
+    strcpy(powercap, file_in(tree, "powercap"));
+    strcpy(events, file_in(tree, "events"));
+    strcpy(proc, file_in(tree, "proc"));
     fake_tree_write(tree, "proc/sys/kernel/random/boot_id",
                     "0f0d7f9c-5d8e-4a52-8a76-33a1e8a3f0a1\n");
     set_machine(tree, 100, 100);
     return tree;
 }
 
-#define TEST_OF_MACHINE(name) TEST_OF(name, fake_tree *tree, open_machine(), fake_tree_close)
+#define TEST_OF_MACHINE(name) TEST_OF(name, const char *tree, open_machine(), file_folder_remove)
 
 static aq_energy_meter *make_meter(int64_t now_ns)
 {
@@ -241,6 +241,6 @@ TEST_OF_MACHINE(the_time_of_the_machine_leaves_out_what_others_stole)
     assert_near(time.idle_s, 30, 1e-6);
     fake_tree_write(tree, "proc/stat", "intr 1 2 3\n");
     assert_int_equal(aq_processor_time_machine(proc, &time), AQ_E_CORRUPT);
-    assert_int_equal(unlink(fake_tree_path(tree, "proc/stat")), 0);
+    assert_int_equal(unlink(file_in(tree, "proc/stat")), 0);
     assert_int_equal(aq_processor_time_machine(proc, &time), AQ_E_IO);
 }

@@ -9,7 +9,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/common/energy/fake_tree.h"
 
-static fake_tree *current; /* of the test that runs */
+static const char *current; /* of the test that runs */
 static int calls;
 static int refused_cpu = -1;
 static aq_energy_counters counters;
@@ -18,7 +18,7 @@ static void set_count(uint64_t config, int cpu, uint64_t count)
 {
     char name[64];
     (void)snprintf(name, sizeof(name), "count-%d-%d", (int)config, cpu);
-    FILE *file = fopen(fake_tree_path(current, name), "a");
+    FILE *file = fopen(file_in(current, name), "a");
     assert_non_null(file);
     assert_int_equal(fwrite(&count, sizeof(count), 1, file), 1);
     assert_int_equal(fclose(file), 0);
@@ -36,37 +36,36 @@ static int open_fake(uint32_t type, uint64_t config, int cpu)
     }
     set_count(config, cpu, 1000);
     (void)snprintf(name, sizeof(name), "count-%d-%d", (int)config, cpu);
-    return open(fake_tree_path(current, name), O_RDONLY);
+    return open(file_in(current, name), O_RDONLY);
 }
 
-static fake_tree *describe_unit(void)
+static char *describe_unit(void)
 {
+    char *tree = file_folder_make();
     calls = 0;
     refused_cpu = -1;
     counters = (aq_energy_counters){0};
-    current = fake_tree_open();
+    current = tree;
     fake_tree_write(current, "events/power/type", "23\n");
     fake_tree_write(current, "events/power/cpumask", "0,2\n");
     fake_tree_write(current, "events/power/events/energy-pkg", "event=0x02\n");
     fake_tree_write(current, "events/power/events/energy-pkg.scale",
                     "2.3283064365386962890625e-10\n");
-    return current;
+    return tree;
 }
 
-static void close_unit(fake_tree *tree)
+static void close_unit(char *tree)
 {
     aq_energy_counters_fini(&counters);
-    fake_tree_close(tree);
+    file_folder_remove(tree);
 }
 
-#define TEST_OF_UNIT(name) TEST_OF(name, fake_tree *tree, describe_unit(), close_unit)
+#define TEST_OF_UNIT(name) TEST_OF(name, const char *tree, describe_unit(), close_unit)
 
 static int open_unit(void)
 {
-    char events[128]; /* opening asks for another path */
-    (void)snprintf(events, sizeof(events), "%s/events", current->root);
     refusal = (aq_error){0};
-    return aq_energy_perf_open(events, open_fake, &counters, &refusal);
+    return aq_energy_perf_open(file_in(current, "events"), open_fake, &counters, &refusal);
 }
 
 TEST_OF_UNIT(each_socket_is_counted_once)
@@ -114,7 +113,7 @@ TEST_OF_UNIT(one_socket_that_is_refused_refuses_all)
 
 TEST_OF_UNIT(without_the_unit_nothing_is_found)
 {
-    assert_int_equal(unlink(fake_tree_path(current, "events/power/type")), 0);
+    assert_int_equal(unlink(file_in(current, "events/power/type")), 0);
     assert_int_equal(open_unit(), AQ_E_NOT_FOUND);
 }
 
@@ -131,7 +130,7 @@ TEST(a_unit_that_describes_itself_otherwise_is_left_alone)
         {"events/power/cpumask", "\n"},
     };
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-        fake_tree *tree = describe_unit();
+        char *tree = describe_unit();
         fake_tree_write(current, odd[i].path, "%s", odd[i].text);
         assert_int_equal(open_unit(), AQ_E_CORRUPT);
         assert_int_equal(counters.count, 0);

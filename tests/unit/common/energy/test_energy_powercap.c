@@ -4,33 +4,34 @@
 #include <sys/stat.h>
 
 #include "common/energy/energy_powercap.h"
+#include "common/sys/file.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/energy/fake_tree.h"
 
 #define RANGE  UINT64_C(262143328850) /* a quarter of a megajoule, as on servers */
 #define NOBODY 65534
 
-#define TEST_OF_TREE(name) TEST_OF(name, fake_tree *tree, fake_tree_open(), fake_tree_close)
+#define TEST_OF_TREE(name) TEST_OF(name, const char *tree, file_folder_make(), file_folder_remove)
 
-static aq_energy_counters open_tree(const fake_tree *tree)
+static aq_energy_counters open_tree(const char *tree)
 {
     aq_energy_counters counters = {0};
-    assert_succeeds(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &refusal));
+    assert_succeeds(aq_energy_powercap_open(file_in(tree, "powercap"), &counters, &refusal));
     return counters;
 }
 
-static void assert_counted(const fake_tree *tree, size_t count)
+static void assert_counted(const char *tree, size_t count)
 {
     aq_energy_counters counters = open_tree(tree);
     assert_int_equal(counters.count, count);
     aq_energy_counters_fini(&counters);
 }
 
-static void refuse(const fake_tree *tree, int code, const char *words)
+static void refuse(const char *tree, int code, const char *words)
 {
     aq_energy_counters counters = {0};
-    assert_refused(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &refusal),
-                   code, words);
+    assert_refused(aq_energy_powercap_open(file_in(tree, "powercap"), &counters, &refusal), code,
+                   words);
     assert_int_equal(counters.count, 0);
 }
 
@@ -48,7 +49,7 @@ TEST_OF_TREE(a_package_is_counted_and_its_parts_are_not)
     fake_tree_zone(tree, "intel-rapl:0", "package-0", 1000000, RANGE);
     fake_tree_zone(tree, "intel-rapl:0:0", "core", 500000, RANGE);
     fake_tree_zone(tree, "intel-rapl:0:1", "uncore", 100000, RANGE);
-    fake_tree_make_dir(tree, "powercap/intel-rapl"); /* the control type */
+    assert_succeeds(aq_dir_create(file_in(tree, "powercap/intel-rapl"), &refusal)); /* the type */
     aq_energy_counters counters = open_tree(tree);
     assert_int_equal(counters.count, 1);
     assert_string_equal(counters.domains[0].name, "package-0");
@@ -125,7 +126,8 @@ TEST_OF_TREE(a_folder_without_packages_is_nothing)
 TEST_OF_TREE(what_a_user_may_not_read_is_told_apart)
 {
     fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
-    assert_int_equal(chmod(fake_tree_path(tree, "powercap/intel-rapl:0/energy_uj"), 0000), 0);
+    assert_int_equal(chmod(tree, 0755), 0);
+    assert_int_equal(chmod(file_in(tree, "powercap/intel-rapl:0/energy_uj"), 0000), 0);
     bool is_root = geteuid() == 0;
     if (is_root) {
         assert_int_equal(seteuid(NOBODY), 0);
@@ -140,7 +142,7 @@ TEST_OF_TREE(one_socket_of_two_is_no_measurement)
 {
     fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_zone(tree, "intel-rapl:1", "package-1", 0, RANGE);
-    assert_int_equal(unlink(fake_tree_path(tree, "powercap/intel-rapl:1/energy_uj")), 0);
+    assert_int_equal(unlink(file_in(tree, "powercap/intel-rapl:1/energy_uj")), 0);
     refuse(tree, AQ_E_IO, "package-1");
 }
 
@@ -148,7 +150,7 @@ TEST_OF_TREE(the_other_way_to_a_package_serves_too)
 {
     fake_tree_zone(tree, "intel-rapl-mmio:0", "package-0", 0, RANGE);
     fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
-    assert_int_equal(unlink(fake_tree_path(tree, "powercap/intel-rapl-mmio:0/energy_uj")), 0);
+    assert_int_equal(unlink(file_in(tree, "powercap/intel-rapl-mmio:0/energy_uj")), 0);
     assert_counted(tree, 1);
 }
 
@@ -156,7 +158,7 @@ TEST_OF_TREE(dram_that_cannot_be_read_leaves_the_package)
 {
     fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_zone(tree, "intel-rapl:0:0", "dram", 0, RANGE);
-    assert_int_equal(unlink(fake_tree_path(tree, "powercap/intel-rapl:0:0/energy_uj")), 0);
+    assert_int_equal(unlink(file_in(tree, "powercap/intel-rapl:0:0/energy_uj")), 0);
     assert_counted(tree, 1);
 }
 

@@ -1,11 +1,9 @@
 /*
  * See secure_kit.h.
  */
-#define _GNU_SOURCE /* nftw */
 #include "tests/unit/common/net/secure_kit.h"
 
 #include <arpa/inet.h>
-#include <ftw.h>
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/protocol/reqrep0/req.h>
 #include <nng/supplemental/tls/tls.h>
@@ -18,16 +16,9 @@
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
-void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX])
+void secure_kit_certs(const char *folder)
 {
-    strcpy(ret_path, "/tmp/aq-secure-XXXXXX");
-    assert_non_null(mkdtemp(ret_path));
-}
-
-void secure_kit_certs(char ret_path[SECURE_KIT_PATH_MAX])
-{
-    secure_kit_folder(ret_path);
-    assert_succeeds(aq_certs_folder_make(ret_path, (int64_t)time(NULL), 7, &refusal));
+    assert_succeeds(aq_certs_folder_make(folder, (int64_t)time(NULL), 7, &refusal));
 }
 
 TEST_ENDING(destroy, aq_security_destroy);
@@ -43,9 +34,7 @@ static aq_security *load(const aq_daemon_options *options, enum aq_security_use 
 
 aq_security *secure_kit_load(const char *certs, const char *role, enum aq_security_use use)
 {
-    char path[SECURE_KIT_PATH_MAX + 32];
-    snprintf(path, sizeof(path), "%s/%s", certs, role);
-    return load(&(aq_daemon_options){.certs_dir = path}, use);
+    return load(&(aq_daemon_options){.certs_dir = file_in(certs, role)}, use);
 }
 
 TEST_ENDING(destroy_token, aq_token_destroy);
@@ -62,44 +51,23 @@ aq_token *secure_kit_token(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_acc
 
 aq_security *secure_kit_shared(const char *secret, enum aq_security_use use)
 {
-    char folder[SECURE_KIT_PATH_MAX];
-    char path[SECURE_KIT_PATH_MAX + 32];
-    secure_kit_folder(folder);
+    const char *folder = file_folder();
     secure_kit_write(folder, "secret", secret, 0600);
-    snprintf(path, sizeof(path), "%s/secret", folder);
-    aq_security *security = load(&(aq_daemon_options){.token_file = path}, use);
-    secure_kit_remove(folder);
-    return security;
+    return load(&(aq_daemon_options){.token_file = file_in(folder, "secret")}, use);
 }
 
 void secure_kit_write(const char *folder, const char *name, const char *text, unsigned mode)
 {
-    char path[SECURE_KIT_PATH_MAX + 64];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    const char *path = file_in(folder, name);
     (void)unlink(path);
     file_put_text(path, text);
     assert_int_equal(chmod(path, mode), 0);
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-void secure_kit_remove(const char *path)
-{
-    assert_int_equal(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
-}
-
 static void read_pem(const char *certs, const char *role, const char *name, aq_buffer *text)
 {
-    char path[SECURE_KIT_PATH_MAX + 64];
     aq_buffer_init(text, 1 << 16);
-    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s/%s", certs, role, name), 0);
-    assert_int_equal(aq_file_read(path, text, NULL), 0);
+    assert_int_equal(aq_file_read(file_in(file_in(certs, role), name), text, NULL), 0);
     assert_int_equal(aq_buffer_append(text, "", 1), 0);
 }
 

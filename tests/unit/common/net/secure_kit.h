@@ -1,6 +1,5 @@
 /*
- * What the tests of security share: a run's certificates in a folder below /tmp, and what each role
- * loads of them.
+ * What the tests of security share: a run's certificates, and what each role loads of them.
  */
 #ifndef AQ_TESTS_UNIT_COMMON_NET_SECURE_KIT_H
 #define AQ_TESTS_UNIT_COMMON_NET_SECURE_KIT_H
@@ -10,13 +9,8 @@
 #include "common/net/address/url.h"
 #include "common/net/security/security.h"
 
-enum { SECURE_KIT_PATH_MAX = 128 };
-
-/* Makes an empty folder. */
-void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX]);
-
-/* Makes a folder that holds a run's certificates. */
-void secure_kit_certs(char ret_path[SECURE_KIT_PATH_MAX]);
+/* Makes a run's certificates in the folder. */
+void secure_kit_certs(const char *folder);
 
 /* What `role` ("learner") loads of them until the test is over; fails it when that cannot be. */
 aq_security *secure_kit_load(const char *certs, const char *role, enum aq_security_use use);
@@ -38,8 +32,5 @@ void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_s
  * another, and who is made out to that name. */
 void secure_kit_dial_as(const char *certs, const char *trusted, const char *server_name,
                         const char *url, nng_socket *ret_socket);
-
-/* Removes the folder and what is in it. */
-void secure_kit_remove(const char *path);
 
 #endif

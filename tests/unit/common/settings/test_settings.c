@@ -2,6 +2,7 @@
  * Defaults, --set, and YAML files that are right. Files that are wrong are in test_settings_bad.c.
  */
 #include "common/sys/file.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 
@@ -357,35 +358,28 @@ TEST(printing_into_too_little_room_leaves_nothing)
 
 TEST(a_file_on_disk_is_read)
 {
-    char path[] = "/tmp/aq-test-settings-XXXXXX";
+    const char *path = file_in(file_folder(), "settings.yaml");
     sample settings = sample_defaults();
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    assert_succeeds(aq_file_write_atomic(path, "seed: 9\n", 8, &refusal));
+    file_put_text(path, "seed: 9\n");
     assert_succeeds(aq_settings_read_file(&sample_table, path, &settings, &refusal));
     assert_int_equal(settings.seed, 9);
-    assert_succeeds(aq_file_write_atomic(path, "sede: 9\n", 8, &refusal));
+    file_put_text(path, "sede: 9\n");
     assert_refused(aq_settings_read_file(&sample_table, path, &settings, &refusal), AQ_E_INVALID,
                    path);
     assert_says(refusal.text, ":1: sede: no such setting; did you mean seed?");
-    remove(path);
 }
 
 TEST(a_file_past_a_mebibyte_is_refused)
 {
     const size_t size = ((size_t)1 << 20) + 1;
-    char path[] = "/tmp/aq-test-settings-XXXXXX";
+    const char *path = file_in(file_folder(), "settings.yaml");
     sample settings = sample_defaults();
     char *text = aq_alloc(size, 1);
-    int fd = mkstemp(path);
     assert_non_null(text);
-    assert_true(fd >= 0);
-    close(fd);
     memset(text, '#', size);
-    assert_succeeds(aq_file_write_atomic(path, text, size - 1, &refusal));
+    file_put(path, text, size - 1);
     assert_succeeds(aq_settings_read_file(&sample_table, path, &settings, &refusal));
-    assert_succeeds(aq_file_write_atomic(path, text, size, &refusal));
+    file_put(path, text, size);
     assert_refused(aq_settings_read_file(&sample_table, path, &settings, &refusal), AQ_E_TOO_BIG,
                    path);
     remove(path);

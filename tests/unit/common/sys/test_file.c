@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/sys/file.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 #define SIZE_MAX_BYTES 300000
@@ -36,7 +37,7 @@ static size_t write_bytes_max = SIZE_MAX; /* a disk may also take less than it w
 
 static aq_buffer buffer; /* to read into, within 10 bytes unless a test says otherwise */
 
-static char folder[] = "/tmp/aq-test-file-XXXXXX";
+static const char *folder;
 
 static bool fails_now(int call)
 {
@@ -70,22 +71,7 @@ int __wrap_rename(const char *from, const char *to)
 
 static const char *path_of(const char *name)
 {
-    static char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return path;
-}
-
-static size_t count_files(void)
-{
-    DIR *dir = opendir(folder);
-    size_t count = 0;
-
-    assert_non_null(dir);
-    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        count += entry->d_name[0] != '.';
-    }
-    closedir(dir);
-    return count;
+    return file_in(folder, name);
 }
 
 static void assert_content(const char *path, const void *bytes, size_t size)
@@ -110,21 +96,10 @@ static void fail_call(int call, int with_errno, int after)
     failing_after = after;
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return rmdir(folder);
-}
-
 static int begin(void **state)
 {
     (void)state;
+    folder = file_folder();
     aq_buffer_init(&buffer, 10);
     return 0;
 }
@@ -132,16 +107,9 @@ static int begin(void **state)
 static int clean_up(void **state)
 {
     (void)state;
-    DIR *dir = opendir(folder);
     fail_call(NONE, 0, 0);
     write_bytes_max = SIZE_MAX;
     aq_buffer_fini(&buffer);
-    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            remove(path_of(entry->d_name));
-        }
-    }
-    closedir(dir);
     return 0;
 }
 
@@ -158,7 +126,7 @@ TEST_ON_DISK(what_was_written_is_read)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         write_file(bytes, sizes[i]);
         assert_content(path_of("a"), bytes, sizes[i]);
-        assert_int_equal(count_files(), 1);
+        assert_int_equal(file_count(folder, ""), 1);
     }
     aq_free(bytes);
 }
@@ -231,7 +199,7 @@ static void assert_write_fails(int code, const char *reason)
     failing = NONE;
     assert_says(refusal.text, path_of("a"));
     assert_content(path_of("a"), "old", 3);
-    assert_int_equal(count_files(), 1);
+    assert_int_equal(file_count(folder, ""), 1);
 }
 
 TEST_ON_DISK(a_failed_write_leaves_the_old_content)
@@ -256,7 +224,7 @@ TEST_ON_DISK(a_folder_that_cannot_sync_is_an_error_after_the_fact)
                    "can't sync the folder");
     failing = NONE;
     assert_content(path_of("a"), "new", 3);
-    assert_int_equal(count_files(), 1);
+    assert_int_equal(file_count(folder, ""), 1);
 }
 
 TEST_ON_DISK(a_file_system_without_folder_sync_is_fine)
@@ -275,9 +243,8 @@ TEST_ON_DISK(interrupted_and_partial_writes_go_on)
 
 TEST_ON_DISK(a_link_stays_and_what_it_leads_to_is_replaced)
 {
-    char there[PATH_MAX];
+    const char *there = path_of("new");
     write_file("old", 3);
-    (void)snprintf(there, sizeof(there), "%s/new", folder);
     assert_int_equal(symlink("a", path_of("link")), 0);
     assert_int_equal(symlink("link", path_of("chain")), 0);
     assert_int_equal(symlink(there, path_of("to_nothing")), 0);
@@ -285,7 +252,7 @@ TEST_ON_DISK(a_link_stays_and_what_it_leads_to_is_replaced)
     assert_content(path_of("a"), "newer", 5);
     assert_succeeds(aq_file_write_atomic(path_of("to_nothing"), "x", 1, &refusal));
     assert_content(there, "x", 1);
-    assert_int_equal(count_files(), 5);
+    assert_int_equal(file_count(folder, ""), 5);
     static const char *const links[] = {"link", "chain", "to_nothing"};
     EACH_ROW(i, links) {
         char to[PATH_MAX];
@@ -303,7 +270,7 @@ TEST_ON_DISK(a_pipe_is_written_and_stays)
     assert_succeeds(aq_file_write_atomic(path_of("link"), "two", 3, &refusal));
     assert_int_equal(read(pipe_end, got, sizeof(got)), 6);
     assert_memory_equal(got, "onetwo", 6);
-    assert_int_equal(count_files(), 2);
+    assert_int_equal(file_count(folder, ""), 2);
     fail_call(WRITE, ENOSPC, 0);
     assert_refused(aq_file_write_atomic(path_of("pipe"), "x", 1, &refusal), AQ_E_NO_SPACE,
                    "pipe: can't write: No space left on device");
@@ -323,7 +290,7 @@ TEST_ON_DISK(a_device_is_written_and_stays)
     assert_succeeds(aq_file_write_atomic(path_of("null"), "one", 3, &refusal));
     assert_int_equal(lstat(path_of("null"), &status), 0);
     assert_true(S_ISCHR(status.st_mode));
-    assert_int_equal(count_files(), 1);
+    assert_int_equal(file_count(folder, ""), 1);
 }
 
 /* As `actorq export -o /dev/stdout >FILE`, where FILE must not become another behind its back; and
@@ -463,5 +430,3 @@ TEST_ON_DISK(a_link_to_nowhere_exists)
     assert_true(aq_path_exists(path_of("link")));
     assert_true(aq_path_exists(folder));
 }
-
-TEST_GROUP(make_folder, remove_folder);

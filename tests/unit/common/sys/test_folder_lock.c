@@ -5,28 +5,12 @@
 #include <sys/wait.h>
 
 #include "common/sys/folder_lock.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
-static char folder[] = "/tmp/aq-test-lock-XXXXXX";
-
-static int setup(void **state)
+TEST(one_has_it_and_is_named)
 {
-    (void)state;
-    memcpy(strrchr(folder, '-') + 1, "XXXXXX", 6);
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    char path[64];
-    (void)state;
-    (void)snprintf(path, sizeof(path), "%s/lock", folder);
-    (void)unlink(path);
-    return rmdir(folder);
-}
-
-TEST_WITH(one_has_it_and_is_named, setup, teardown)
-{
+    const char *folder = file_folder();
     char words[64];
     aq_folder_lock *lock = NULL, *second = NULL;
     assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
@@ -40,8 +24,9 @@ TEST_WITH(one_has_it_and_is_named, setup, teardown)
     aq_folder_lock_release(NULL);
 }
 
-TEST_WITH(readers_share_it_with_one_another_alone, setup, teardown)
+TEST(readers_share_it_with_one_another_alone)
 {
+    const char *folder = file_folder();
     aq_folder_lock *lock = NULL, *readers[2];
     assert_refused(aq_folder_lock_share(folder, &lock, &refusal), AQ_E_NOT_FOUND, "/lock");
     assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
@@ -58,8 +43,9 @@ TEST_WITH(readers_share_it_with_one_another_alone, setup, teardown)
     aq_folder_lock_release(lock);
 }
 
-TEST_WITH(it_goes_with_the_process_that_is_killed, setup, teardown)
+TEST(it_goes_with_the_process_that_is_killed)
 {
+    const char *folder = file_folder();
     aq_folder_lock *lock = NULL;
     int ready[2];
     char byte;
@@ -80,14 +66,13 @@ TEST_WITH(it_goes_with_the_process_that_is_killed, setup, teardown)
     (void)close(ready[1]);
 }
 
-TEST_WITH(a_check_makes_nothing, setup, teardown)
+TEST(a_check_makes_nothing)
 {
-    char path[64];
+    const char *folder = file_folder();
+    const char *none = file_in(folder, "none");
     aq_folder_lock *lock = NULL;
     assert_int_equal(aq_folder_lock_check(folder, NULL), 0);
-    (void)snprintf(path, sizeof(path), "%s/lock", folder);
-    assert_int_equal(access(path, F_OK), -1);
-    (void)snprintf(path, sizeof(path), "%s/none", folder);
-    assert_int_equal(aq_folder_lock_check(path, NULL), 0);
-    assert_refused(aq_folder_lock_take(path, &lock, &refusal), AQ_E_NOT_FOUND, "none/lock");
+    assert_int_equal(access(file_in(folder, "lock"), F_OK), -1);
+    assert_int_equal(aq_folder_lock_check(none, NULL), 0);
+    assert_refused(aq_folder_lock_take(none, &lock, &refusal), AQ_E_NOT_FOUND, "none/lock");
 }

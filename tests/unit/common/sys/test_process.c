@@ -2,12 +2,14 @@
  * A child that ends with its parent, however that ends, and where a program's neighbours are.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "common/sys/process.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum { PATIENCE_MS = 120000 };
@@ -137,9 +139,8 @@ TEST(a_write_to_a_closed_pipe_is_an_error)
 
 TEST(a_write_beyond_the_largest_file_is_an_error)
 {
-    char path[] = "/tmp/actorq-process-XXXXXX";
     struct rlimit before;
-    const int file = mkstemp(path);
+    const int file = open(file_in(file_folder(), "file"), O_WRONLY | O_CREAT, 0600);
     assert_true(file >= 0 && getrlimit(RLIMIT_FSIZE, &before) == 0);
     aq_process_let_writes_fail();
     const struct rlimit nothing = {.rlim_cur = 0, .rlim_max = before.rlim_max};
@@ -150,7 +151,6 @@ TEST(a_write_beyond_the_largest_file_is_an_error)
     assert_int_equal(written, -1);
     assert_int_equal(reason, EFBIG);
     close(file);
-    unlink(path);
 }
 
 /* ---- neighbours ---------------------------------------------------------------------------- */

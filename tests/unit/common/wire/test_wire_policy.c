@@ -6,6 +6,7 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
@@ -222,14 +223,11 @@ enum { SMALL_BYTES = 64 << 10 }; /* all that is no tensor */
 /* A policy near the bounds takes its file and its tensors, each once. */
 TEST(reading_takes_twice_what_the_file_takes)
 {
-    char path[] = "/tmp/aq-wire-policy-XXXXXX";
+    const char *path = file_in(file_folder(), "policy.aq");
     const aq_snapshot *large = large_snapshot();
     const size_t bytes = aq_wire_policy_bytes(large);
     aq_buffer *frame = buffer_up_to(4 << 20);
     aq_snapshot *read;
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
     assert_int_equal(aq_policy_file_write(path, large, NULL), 0);
     assert_int_equal(aq_wire_policy_pack(large, frame), 0);
 
@@ -242,7 +240,6 @@ TEST(reading_takes_twice_what_the_file_takes)
     assert_succeeds(aq_policy_file_read(path, &read, &refusal));
     assert_in_range(aq_memory_allocated_bytes() - before, bytes, 2 * bytes + SMALL_BYTES);
     aq_snapshot_unref(read);
-    assert_int_equal(unlink(path), 0);
 }
 
 /* What lies about its network has taken nothing yet. */
@@ -262,30 +259,21 @@ TEST(a_policy_of_another_network_takes_nothing)
 
 TEST(a_policy_survives_a_file)
 {
-    char dir[] = "/tmp/aq-wire-policy-XXXXXX";
-    char path[64];
+    const char *path = file_in(file_folder(), "policy.aq");
     aq_snapshot *read = NULL;
     aq_snapshot *written = fixture_snapshot();
-    assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof(path), "%s/policy.aq", dir);
     assert_int_equal(aq_policy_file_write(path, written, NULL), 0);
     assert_int_equal(aq_policy_file_read(path, &read, NULL), 0);
     assert_same_policy(written, read);
     aq_snapshot_unref(read);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(dir), 0);
 }
 
 TEST(a_damaged_file_is_named)
 {
-    char path[] = "/tmp/aq-wire-policy-XXXXXX";
+    const char *path = file_in(file_folder(), "policy.aq");
     aq_snapshot *read;
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, "<html><body>no policy</body>", 28), 28);
-    close(file);
+    file_put_text(path, "<html><body>no policy</body>");
     assert_refused(aq_policy_file_read(path, &read, &refusal), AQ_E_FOREIGN, path);
-    assert_int_equal(unlink(path), 0);
 }
 
 TEST(a_file_that_is_not_there_is_named)

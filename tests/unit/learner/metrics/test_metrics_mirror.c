@@ -1,7 +1,6 @@
 /*
  * The lines of metrics in other people's files: names, columns, rows, and what a crash left.
  */
-#include <dirent.h>
 #include <jansson.h>
 
 #include "learner/metrics/csv_log.h"
@@ -165,18 +164,6 @@ TEST_IN(run_dir, dir, a_file_without_columns_is_refused)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-static size_t files_with(run_dir *dir, const char *part)
-{
-    size_t files = 0;
-    DIR *folder = opendir(dir->path);
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        files += strstr(entry->d_name, part) != NULL;
-    }
-    (void)closedir(folder);
-    return files;
-}
-
 static int open_mirror(const run_dir *dir, bool tensorboard, bool csv,
                        aq_metrics_mirror **ret_mirror)
 {
@@ -201,13 +188,13 @@ static void mirror_progress(const run_dir *dir, bool tensorboard, bool csv)
 TEST_IN(run_dir, dir, each_file_can_be_turned_off)
 {
     mirror_progress(dir, false, false);
-    assert_int_equal(files_with(dir, "tfevents") + files_with(dir, "csv"), 0);
+    assert_int_equal(file_count(dir->path, "tfevents") + file_count(dir->path, "csv"), 0);
     mirror_progress(dir, true, false);
-    assert_int_equal(files_with(dir, "tfevents"), 1);
-    assert_int_equal(files_with(dir, "csv"), 0);
+    assert_int_equal(file_count(dir->path, "tfevents"), 1);
+    assert_int_equal(file_count(dir->path, "csv"), 0);
     mirror_progress(dir, false, true);
-    assert_int_equal(files_with(dir, "tfevents"), 1);
-    assert_int_equal(files_with(dir, "csv"), 1);
+    assert_int_equal(file_count(dir->path, "tfevents"), 1);
+    assert_int_equal(file_count(dir->path, "csv"), 1);
 }
 
 TEST_IN(run_dir, dir, a_line_that_is_not_kept_is_in_the_history_alone)
@@ -239,10 +226,10 @@ TEST_IN(run_dir, dir, a_file_that_has_no_room_now_is_opened_once_there_is)
     fixture_limit_file_size(1);
     assert_int_equal(open_mirror(dir, true, true, &mirror), 0);
     assert_true(aq_metrics_mirror_line(mirror, line, true, NULL) != 0);
-    assert_int_equal(files_with(dir, "tfevents"), 0); /* none is left with each attempt */
+    assert_int_equal(file_count(dir->path, "tfevents"), 0); /* none is left with each attempt */
     fixture_limit_file_size(0);
     assert_int_equal(aq_metrics_mirror_line(mirror, line, true, NULL), 0);
-    assert_int_equal(files_with(dir, "tfevents"), 1);
+    assert_int_equal(file_count(dir->path, "tfevents"), 1);
     assert_says(read_csv(dir), "progress");
     aq_metrics_mirror_close(mirror);
     json_decref(line);
@@ -260,15 +247,7 @@ TEST_IN(run_dir, dir, without_memory_there_is_no_mirror)
 static const char *read_file_with(run_dir *dir, const char *part)
 {
     static char text[FILE_BYTES_MAX];
-    size_t size = 0;
-    DIR *folder = opendir(dir->path);
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        if (strstr(entry->d_name, part) != NULL) {
-            size = file_get(run_dir_path(dir, entry->d_name), text, sizeof(text) - 1);
-        }
-    }
-    (void)closedir(folder);
+    const size_t size = file_get(file_last(dir->path, part), text, sizeof(text) - 1);
     for (size_t i = 0; i < size; i++) {
         text[i] = text[i] != '\0' ? text[i] : '.';
     }

@@ -2,7 +2,6 @@
  * Events files are what TensorBoard's reader takes: read back here by the published layout of
  * records and messages, with a checksum of our own, bit by bit.
  */
-#include <dirent.h>
 
 #include "learner/metrics/tensorboard_events.h"
 #include "tests/support/file_kit.h"
@@ -155,19 +154,10 @@ static void read_event(read_back *file, const uint8_t *bytes, size_t size)
 /* The newest events file of the folder; every record must be whole. */
 static const read_back *read_file(run_dir *dir)
 {
-    char name[256] = "";
     read_back *file = &file_of_test;
     memset(file, 0, sizeof(*file));
-    DIR *folder = opendir(dir->path);
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        if (strstr(entry->d_name, "tfevents") && strcmp(entry->d_name, name) > 0) {
-            (void)snprintf(name, sizeof(name), "%s", entry->d_name);
-        }
-    }
-    (void)closedir(folder);
-    assert_memory_equal(name, "events.out.tfevents.", 20);
-    file->size = file_get(run_dir_path(dir, name), file->bytes, sizeof(file->bytes));
+    file->size =
+        file_get(file_last(dir->path, "events.out.tfevents."), file->bytes, sizeof(file->bytes));
     for (size_t at = 0; at < file->size; file->records++) {
         assert_true(at + 12 <= file->size);
         const size_t size = (size_t)little(file->bytes + at, 8);

@@ -141,11 +141,10 @@ TEST_IN(run_dir, dir, a_change_outlives_a_start_with_the_arguments_of_before)
 
 TEST_IN(run_dir, dir, the_file_goes_when_nothing_is_changed_any_more)
 {
-    char file[PATH_MAX];
+    const char *file = run_dir_path(dir, "config.given.yaml");
     aq_run_plan plan = plan_of_defaults();
     aq_run_plan next = changed(&plan, "actor.noise=0.5");
     (void)folder_with(dir->path, &plan.config);
-    (void)snprintf(file, sizeof(file), "%s/config.given.yaml", dir->path);
     assert_int_equal(aq_given_settings_settle(dir->path, &plan.config, &next.config, NULL), 0);
     assert_false(aq_path_exists(file)); /* there was no change to keep it for */
     assert_int_equal(aq_given_settings_keep(dir->path, &plan.config, NULL), 0);

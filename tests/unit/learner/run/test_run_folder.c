@@ -83,8 +83,7 @@ TEST_IN(run_dir, dir, a_folder_and_its_parents_are_made)
 {
     aq_run_config config = config_of(5);
     aq_run_folder folder;
-    char path[FIXTURE_PATH_MAX];
-    snprintf(path, sizeof(path), "%s", run_dir_path(dir, "a"));
+    const char *path = run_dir_path(dir, "a");
     assert_int_equal(aq_run_folder_open(path, &config, false, 0, &folder, NULL), 0);
     assert_int_equal(begin_in(&folder, NULL), 0);
     assert_true(aq_path_exists(run_dir_path(dir, "a/run.json")));
@@ -242,8 +241,7 @@ TEST_IN(run_dir, dir, a_file_in_the_place_of_the_folder_is_named)
 {
     aq_run_config config = config_of(5);
     aq_run_folder folder;
-    char path[FIXTURE_PATH_MAX];
-    snprintf(path, sizeof(path), "%s", run_dir_path(dir, "file"));
+    const char *path = run_dir_path(dir, "file");
     file_put(path, "x", 1);
     assert_true(aq_run_folder_open(path, &config, false, 0, &folder, &refusal) != 0);
     assert_says(refusal.text, path);

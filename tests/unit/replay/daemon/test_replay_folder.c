@@ -1,20 +1,18 @@
 /*
  * The daemon with a folder of segments: what outlives it, and which folders it refuses.
  */
-#include <dirent.h>
-
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"
 
-static char folder[64];
+static const char *folder;
 
 typedef net_stage folder_stage;
 
 static void folder_stage_setup(folder_stage *stage)
 {
-    (void)snprintf(folder, sizeof(folder), "/tmp/aq-replay-XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    folder = file_folder();
     net_stage_setup(stage);
     stage->options.data_dir = folder;
     stage->settings.config.replay.storage = AQ_STORAGE_SEGMENTS;
@@ -22,17 +20,6 @@ static void folder_stage_setup(folder_stage *stage)
 
 static void folder_stage_teardown(folder_stage *stage)
 {
-    char path[512];
-    DIR *dir = opendir(folder);
-    assert_non_null(dir);
-    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        if (entry->d_name[0] != '.') {
-            (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-            assert_int_equal(unlink(path), 0);
-        }
-    }
-    (void)closedir(dir);
-    assert_int_equal(rmdir(folder), 0);
     net_stage_teardown(stage);
 }
 
@@ -130,8 +117,7 @@ TEST_IN(folder_stage, stage, a_run_in_memory_leaves_a_new_folder_alone)
     stage->settings.config.replay.storage = AQ_STORAGE_MEMORY;
     net_stage_live(stage, 1, 1);
     net_stage_end(stage);
-    assert_int_equal(rmdir(folder), 0); /* empty */
-    assert_non_null(mkdtemp(strcpy(folder, "/tmp/aq-replay-XXXXXX")));
+    assert_int_equal(file_count(folder, ""), 0);
 }
 
 TEST_IN(folder_stage, stage, a_folder_in_use_is_refused_before_anybody_hears_of_it)

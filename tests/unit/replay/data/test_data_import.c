@@ -1,39 +1,25 @@
 /*
  * A data set becomes a store's folder, and the folder's steps are those of the data set.
  */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
-#include <dirent.h>
-
 #include "common/data_set/data_set_writer.h"
 #include "common/experience/column_catalog.h"
 #include "common/sys/file.h"
 #include "replay/data/data_audit.h"
 #include "replay/data/data_import.h"
 #include "replay/data/data_source.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 enum { LANES = 3, EPISODES = 4, RUN_ID = 99 };
 
 typedef struct import_stage {
-    char folder[32];
+    const char *folder;
     char set[64];
     char store[64];
     bool standard_columns;
     aq_data_set_info info;
 } import_stage;
-
-static int empty(const char *path)
-{
-    DIR *dir = opendir(path);
-    if (dir != NULL) {
-        for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-            (void)unlinkat(dirfd(dir), entry->d_name, 0);
-        }
-        (void)closedir(dir);
-    }
-    return rmdir(path);
-}
 
 /* Lanes of two actors, interleaved; an episode is a chunk of 8 and one of 7 that repeats 2. */
 static void write_set(import_stage *stage)
@@ -66,8 +52,7 @@ static void write_set(import_stage *stage)
 static void import_stage_setup(import_stage *stage)
 {
     const aq_run_settings settings = kit_settings();
-    (void)snprintf(stage->folder, sizeof(stage->folder), "/tmp/aq-import-XXXXXX");
-    assert_non_null(mkdtemp(stage->folder));
+    stage->folder = file_folder();
     (void)snprintf(stage->set, sizeof(stage->set), "%s/steps.aqds", stage->folder);
     (void)snprintf(stage->store, sizeof(stage->store), "%s/store", stage->folder);
     (void)snprintf(stage->info.task, sizeof(stage->info.task), "%s", settings.task);
@@ -77,8 +62,9 @@ static void import_stage_setup(import_stage *stage)
 
 static void import_stage_teardown(import_stage *stage)
 {
-    (void)empty(stage->store);
-    assert_int_equal(empty(stage->folder), 0); /* no half-made folder is left */
+    (void)aq_dir_remove(stage->store);
+    (void)unlink(stage->set);
+    assert_int_equal(rmdir(stage->folder), 0); /* nothing half-made is left */
 }
 
 static int import(import_stage *stage, uint32_t n_step, uint32_t length, uint64_t message_bytes)
@@ -155,7 +141,7 @@ TEST_IN(import_stage, stage, a_store_has_the_steps_of_its_data_set)
         assert_int_equal(summary.lanes, LANES);
         assert_int_equal(summary.gaps + summary.doubles + summary.seq_holes + summary.seq_doubles,
                          0);
-        assert_int_equal(empty(stage->store), 0);
+        (void)aq_dir_remove(stage->store);
     }
 }
 

@@ -115,8 +115,7 @@ TEST_IN(small_store, kit, a_missing_segment_is_told_and_the_rest_is_kept)
 TEST_IN(small_store, kit, a_damaged_head_is_told_and_its_records_are_kept)
 {
     segment_kit_live(kit, 2 * PER_SEGMENT);
-    segment_kit_file_flip(segment_kit_segment(kit, 2),
-                          AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES);
+    file_flip(segment_kit_segment(kit, 2), AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.damages, 1);
     assert_true(segment_harvest_says(&kit->harvest, "segment-00000000000002.aqrs: offset 40: "));
@@ -131,13 +130,13 @@ TEST_IN(small_store, kit, a_damaged_snapshot_is_told_and_passed_over)
     segment_kit_close(kit);
     const long size = segment_kit_file_size(segment_kit_path(kit, "snapshot.aqrs"));
     for (long i = 0; i < size; i++) {
-        segment_kit_file_flip(segment_kit_path(kit, "snapshot.aqrs"), (size_t)i);
+        file_flip(segment_kit_path(kit, "snapshot.aqrs"), (long)i);
         segment_kit_reopen(kit);
         assert_int_equal(kit->harvest.damages, 1);
         assert_true(segment_harvest_says(&kit->harvest, "snapshot.aqrs: damaged"));
         assert_int_equal(kit->harvest.snapshot_size, 0);
         segment_harvest_assert_range(&kit->harvest, 1, 2);
-        segment_kit_file_flip(segment_kit_path(kit, "snapshot.aqrs"), (size_t)i);
+        file_flip(segment_kit_path(kit, "snapshot.aqrs"), (long)i);
     }
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.snapshot_size, 100);
@@ -159,7 +158,7 @@ TEST_IN(small_store, kit, a_compressed_record_is_checked_like_any_other)
     kit->frame_bytes = 5000;
     segment_kit_live(kit, 3);
     const long size = segment_kit_file_size(segment_kit_segment(kit, 1));
-    segment_kit_file_flip(segment_kit_segment(kit, 1), (size_t)size / 2);
+    file_flip(segment_kit_segment(kit, 1), size / 2);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.damages, 1);
     assert_int_equal(kit->harvest.count, 2);

@@ -57,7 +57,6 @@ TEST_IN(wide_store, kit, a_limit_on_file_sizes_is_a_full_disk_and_no_signal)
 
 TEST_IN(wide_store, kit, a_small_file_system_fills_up_and_recovers)
 {
-    char ballast[96];
     assert_int_equal(mkdir(kit->folder, 0755), 0);
     if (mount("none", kit->folder, "tmpfs", 0, "size=256k") != 0) {
         print_message("no file system can be mounted here\n");
@@ -65,7 +64,7 @@ TEST_IN(wide_store, kit, a_small_file_system_fills_up_and_recovers)
     }
     kit->frame_bytes = 3000;
     segment_kit_write(kit, 5);
-    snprintf(ballast, sizeof(ballast), "%s/ballast", kit->folder);
+    const char *ballast = file_in(kit->folder, "ballast");
     static const uint8_t filling[64 * 1024];
     file_put(ballast, filling, sizeof(filling));
     segment_kit_append(kit, 100);

@@ -2,6 +2,7 @@
  * Frames are read from the files as they were written: mapped for as long as anybody looks at them,
  * or compressed.
  */
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
@@ -69,7 +70,7 @@ TEST_IN(segment_kit, kit, a_frame_that_has_changed_on_the_disk_is_not_mapped)
     aq_lease *frame = NULL;
     segment_kit_write(kit, 3);
     const char *path = segment_kit_segment(kit, 1);
-    segment_kit_file_flip(path, (size_t)segment_kit_file_size(path) - 1);
+    file_flip(path, segment_kit_file_size(path) - 1);
     assert_int_equal(kit->log->class->map(kit->log, 3, 1, &frame), AQ_E_CORRUPT);
     assert_mapped(kit, 2, 1);
 }

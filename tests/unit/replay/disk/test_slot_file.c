@@ -5,27 +5,9 @@
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
-static char folder[64];
-static char path[80];
-
-static int setup(void **state)
+TEST(a_slot_is_read_as_it_was_written)
 {
-    (void)state;
-    (void)snprintf(folder, sizeof(folder), "/tmp/aq-slot-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof(path), "%s/slot", folder);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    (void)unlink(path);
-    return rmdir(folder);
-}
-
-TEST_WITH(a_slot_is_read_as_it_was_written, setup, teardown)
-{
+    const char *folder = file_folder();
     assert_int_equal(aq_slot_file_read(folder), 0);
     assert_int_equal(aq_slot_file_write(folder, 0, NULL), 0);
     assert_int_equal(aq_slot_file_read(folder), 0);
@@ -35,11 +17,12 @@ TEST_WITH(a_slot_is_read_as_it_was_written, setup, teardown)
     assert_int_equal(aq_slot_file_read(folder), 3);
 }
 
-TEST_WITH(what_is_no_slot_counts_as_none, setup, teardown)
+TEST(what_is_no_slot_counts_as_none)
 {
+    const char *folder = file_folder();
     static const char *const texts[] = {"", "x\n", "-1\n", "70000\n", "99999999999999999999999\n"};
     EACH_ROW(i, texts) {
-        file_put_text(path, texts[i]);
+        file_put_text(file_in(folder, "slot"), texts[i]);
         assert_int_equal(aq_slot_file_read(folder), 0);
     }
 }

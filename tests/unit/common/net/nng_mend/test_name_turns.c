@@ -13,6 +13,7 @@
 #include "common/net/address/dial_tries.h"
 #include "common/net/nng_mend/tcp_patience.h"
 #include "common/net/sockets/pubsub.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 #include "tests/unit/common/net/secure_kit.h"
@@ -100,13 +101,12 @@ TEST(calls_find_the_address_where_somebody_listens)
 
 TEST(calls_under_tls_find_it_too)
 {
-    char certs[SECURE_KIT_PATH_MAX];
+    const char *certs = file_folder();
     secure_kit_certs(certs);
     atomic_store(&hosts, lists[1]);
     net_pair *pair = net_pair_serve(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
                                     secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), CALL_MS);
     call_by_name(pair);
-    secure_kit_remove(certs);
 }
 
 TEST(the_broadcast_is_found)

@@ -4,42 +4,33 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "common/base/parse.h"
 #include "common/net/security/certs_folder.h"
 #include "common/net/security/secret_file.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/secure_kit.h"
 
 #define SECRET "correct horse battery staple"
 
-enum { DAY_S = 24 * 3600, PATH_ROOM = SECURE_KIT_PATH_MAX + 64 };
+enum { DAY_S = 24 * 3600 };
 
 /* A run's certificates. */
 typedef struct run {
-    char certs[SECURE_KIT_PATH_MAX];
+    char *certs;
 } run;
 
 static void run_setup(run *r)
 {
+    r->certs = file_folder_make();
     secure_kit_certs(r->certs);
 }
 
 static void run_teardown(run *r)
 {
-    secure_kit_remove(r->certs);
+    file_folder_remove(r->certs);
 }
 
 #define TEST_OF_RUN(name) TEST_IN(run, r, name)
-
-/* Valid until the fifteenth call after this one. */
-static const char *in(const char *folder, const char *name)
-{
-    static char paths[16][PATH_ROOM];
-    static unsigned next;
-    char *path = paths[next++ % 16];
-    assert_int_equal(aq_text_format(path, PATH_ROOM, "%s/%s", folder, name), 0);
-    return path;
-}
 
 static void expect_refused(const aq_daemon_options *options, enum aq_security_use use,
                            const char *words)
@@ -90,35 +81,35 @@ TEST_OF_RUN(every_role_loads_its_folder)
 
 TEST_OF_RUN(a_folder_without_a_token_is_tls_alone)
 {
-    assert_int_equal(unlink(in(r->certs, "actor/token")), 0);
+    assert_int_equal(unlink(file_in(r->certs, "actor/token")), 0);
     aq_security *security = secure_kit_load(r->certs, "actor", AQ_SECURITY_DIALS);
     assert_string_equal(aq_security_text(security), "tls");
 }
 
 TEST_OF_RUN(an_actors_certificate_cannot_listen)
 {
-    const char *actor = in(r->certs, "actor");
+    const char *actor = file_in(r->certs, "actor");
     expect_folder_refused(actor, AQ_SECURITY_LISTENS, "which nobody calls");
-    assert_int_equal(unlink(in(actor, "token")), 0);
+    assert_int_equal(unlink(file_in(actor, "token")), 0);
     expect_folder_refused(actor, AQ_SECURITY_LISTENS, "is not made out to the name");
 }
 
 TEST_OF_RUN(files_that_are_missing_are_named)
 {
     static const char *const names[] = {"cert.pem", "ca.pem", "key.pem"};
-    const char *folder = in(r->certs, "replay");
+    const char *folder = file_in(r->certs, "replay");
     for (size_t i = 0; i < 3; i++) {
-        const char *kept = in(folder, "kept");
-        assert_int_equal(rename(in(folder, names[i]), kept), 0);
+        const char *kept = file_in(folder, "kept");
+        assert_int_equal(rename(file_in(folder, names[i]), kept), 0);
         expect_folder_refused(folder, AQ_SECURITY_LISTENS, names[i]);
-        assert_int_equal(rename(kept, in(folder, names[i])), 0);
+        assert_int_equal(rename(kept, file_in(folder, names[i])), 0);
     }
     expect_folder_refused("/nonexistent", AQ_SECURITY_DIALS, "/nonexistent/");
 }
 
 TEST_OF_RUN(files_that_are_no_such_thing_are_named)
 {
-    const char *folder = in(r->certs, "replay");
+    const char *folder = file_in(r->certs, "replay");
     secure_kit_write(folder, "key.pem", "-----BEGIN NOTHING-----\n", 0600);
     expect_folder_refused(folder, AQ_SECURITY_LISTENS, "key.pem holds no unencrypted private key");
     secure_kit_write(folder, "cert.pem", "", 0600);
@@ -129,39 +120,36 @@ TEST_OF_RUN(files_that_are_no_such_thing_are_named)
 
 TEST_OF_RUN(a_key_of_another_certificate_is_refused)
 {
-    const char *folder = in(r->certs, "replay");
-    assert_int_equal(rename(in(r->certs, "learner/key.pem"), in(folder, "key.pem")), 0);
+    const char *folder = file_in(r->certs, "replay");
+    assert_int_equal(rename(file_in(r->certs, "learner/key.pem"), file_in(folder, "key.pem")), 0);
     expect_folder_refused(folder, AQ_SECURITY_LISTENS, "is not the key of cert.pem");
 }
 
 TEST_OF_RUN(a_certificate_of_another_authority_is_refused)
 {
-    char foreign[SECURE_KIT_PATH_MAX];
+    const char *foreign = file_folder();
     secure_kit_certs(foreign);
-    const char *folder = in(r->certs, "replay");
-    assert_int_equal(rename(in(foreign, "replay/ca.pem"), in(folder, "ca.pem")), 0);
+    const char *folder = file_in(r->certs, "replay");
+    assert_int_equal(rename(file_in(foreign, "replay/ca.pem"), file_in(folder, "ca.pem")), 0);
     expect_folder_refused(folder, AQ_SECURITY_LISTENS, "not signed by the authority");
-    secure_kit_remove(foreign);
 }
 
-static void make_certs_at(int64_t now_s, char ret_path[SECURE_KIT_PATH_MAX])
+/* Made so much before now, for a week. */
+static const char *certs_aged(int64_t age_s)
 {
-    secure_kit_folder(ret_path);
-    assert_succeeds(aq_certs_folder_make(ret_path, now_s, 7, &refusal));
+    const char *folder = file_folder();
+    assert_succeeds(aq_certs_folder_make(folder, (int64_t)time(NULL) - age_s, 7, &refusal));
+    return folder;
 }
 
 TEST(a_certificate_out_of_its_time_is_refused)
 {
-    char old[SECURE_KIT_PATH_MAX];
-    char early[SECURE_KIT_PATH_MAX];
-    make_certs_at((int64_t)time(NULL) - 8 * DAY_S, old);
-    make_certs_at((int64_t)time(NULL) + 2 * DAY_S, early);
-    expect_folder_refused(in(old, "learner"), AQ_SECURITY_LISTENS, "has expired");
-    expect_folder_refused(in(early, "learner"), AQ_SECURITY_LISTENS, "not valid yet");
+    const char *old = certs_aged(8 * DAY_S);
+    expect_folder_refused(file_in(old, "learner"), AQ_SECURITY_LISTENS, "has expired");
+    expect_folder_refused(file_in(certs_aged(-2 * DAY_S), "learner"), AQ_SECURITY_LISTENS,
+                          "not valid yet");
     assert_int_equal(aq_certs_folder_renew(old, (int64_t)time(NULL), 7, NULL), 0);
     (void)secure_kit_load(old, "learner", AQ_SECURITY_LISTENS);
-    secure_kit_remove(old);
-    secure_kit_remove(early);
 }
 
 /* ---- who may read -------------------------------------------------------------------------- */
@@ -173,13 +161,13 @@ TEST_OF_RUN(a_secret_that_others_may_read_is_refused)
     aq_secret secret = {0};
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         secure_kit_write(r->certs, "secret", SECRET, refused[i]);
-        assert_refused(aq_secret_read(in(r->certs, "secret"), 100, &secret, &refusal), AQ_E_INVALID,
-                       "chmod 600");
+        assert_refused(aq_secret_read(file_in(r->certs, "secret"), 100, &secret, &refusal),
+                       AQ_E_INVALID, "chmod 600");
         assert_null(strstr(refusal.text, "horse"));
     }
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
         secure_kit_write(r->certs, "secret", SECRET, taken[i]);
-        assert_succeeds(aq_secret_read(in(r->certs, "secret"), 100, &secret, &refusal));
+        assert_succeeds(aq_secret_read(file_in(r->certs, "secret"), 100, &secret, &refusal));
         assert_string_equal(secret.text, SECRET);
         assert_int_equal(secret.size, strlen(SECRET));
         aq_secret_wipe(&secret);
@@ -193,7 +181,7 @@ TEST_OF_RUN(roots_secret_may_be_read_by_its_group)
     aq_secret secret = {0};
     bool is_root = geteuid() == 0;
     secure_kit_write(r->certs, "secret", SECRET, 0440);
-    assert_int_equal(aq_secret_read(in(r->certs, "secret"), 100, &secret, NULL),
+    assert_int_equal(aq_secret_read(file_in(r->certs, "secret"), 100, &secret, NULL),
                      is_root ? 0 : AQ_E_INVALID);
     aq_secret_wipe(&secret);
 }
@@ -203,9 +191,10 @@ TEST_OF_RUN(what_is_no_file_or_too_long_is_refused)
     aq_secret secret = {0};
     assert_int_equal(aq_secret_read(r->certs, 100, &secret, NULL), AQ_E_INVALID);
     secure_kit_write(r->certs, "secret", SECRET, 0600);
-    assert_int_equal(aq_secret_read(in(r->certs, "secret"), strlen(SECRET) - 1, &secret, NULL),
+    assert_int_equal(aq_secret_read(file_in(r->certs, "secret"), strlen(SECRET) - 1, &secret, NULL),
                      AQ_E_TOO_BIG);
-    assert_int_equal(aq_secret_read(in(r->certs, "nothing"), 100, &secret, NULL), AQ_E_NOT_FOUND);
+    assert_int_equal(aq_secret_read(file_in(r->certs, "nothing"), 100, &secret, NULL),
+                     AQ_E_NOT_FOUND);
     assert_null(secret.text);
 }
 
@@ -228,11 +217,12 @@ TEST_OF_RUN(a_token_file_wins_and_must_be_there)
 {
     aq_security *security;
     secure_kit_write(r->certs, "secret", SECRET, 0600);
-    const char *path = in(r->certs, "secret");
-    assert_int_equal(aq_security_load(&(aq_daemon_options){.token_file = path,
-                                                           .certs_dir = in(r->certs, "learner")},
-                                      AQ_SECURITY_LISTENS, &security, NULL),
-                     0);
+    const char *path = file_in(r->certs, "secret");
+    assert_int_equal(
+        aq_security_load(
+            &(aq_daemon_options){.token_file = path, .certs_dir = file_in(r->certs, "learner")},
+            AQ_SECURITY_LISTENS, &security, NULL),
+        0);
     assert_int_equal(aq_token_role(aq_security_token(security)), AQ_ACCESS_SHARED);
     aq_security_destroy(security);
     expect_refused(&(aq_daemon_options){.token_file = "/nonexistent"}, AQ_SECURITY_DIALS,
@@ -269,10 +259,10 @@ TEST_OF_RUN(what_certs_makes_is_its_owners_alone)
     static const char *const files[] = {"learner/key.pem",      "learner/token",
                                         "actor/ca.pem",         "operator/cert.pem",
                                         "authority/ca-key.pem", "authority/master"};
-    expect_mode(in(r->certs, "learner"), 0700);
-    expect_mode(in(r->certs, "authority"), 0700);
+    expect_mode(file_in(r->certs, "learner"), 0700);
+    expect_mode(file_in(r->certs, "authority"), 0700);
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        expect_mode(in(r->certs, files[i]), 0600);
+        expect_mode(file_in(r->certs, files[i]), 0600);
     }
 }
 

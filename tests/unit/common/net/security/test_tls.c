@@ -9,6 +9,7 @@
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/security/certs_folder.h"
 #include "common/net/sockets/pubsub.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 #include "tests/unit/common/net/secure_kit.h"
@@ -20,12 +21,13 @@
 enum { TIMEOUT_MS = 120000, REFUSED_MS = 700, BIG_BYTES = 900000 };
 
 /* One run's certificates and another's. */
-static char certs[SECURE_KIT_PATH_MAX];
-static char foreign_certs[SECURE_KIT_PATH_MAX];
+static char *certs, *foreign_certs;
 
 static int make_certs(void **state)
 {
     (void)state;
+    certs = file_folder_make();
+    foreign_certs = file_folder_make();
     secure_kit_certs(certs);
     secure_kit_certs(foreign_certs);
     return 0;
@@ -34,8 +36,8 @@ static int make_certs(void **state)
 static int remove_certs(void **state)
 {
     (void)state;
-    secure_kit_remove(certs);
-    secure_kit_remove(foreign_certs);
+    file_folder_remove(certs);
+    file_folder_remove(foreign_certs);
     return 0;
 }
 
@@ -149,12 +151,10 @@ TEST(a_caller_is_told_that_its_certificate_is_refused)
 
 TEST(a_certificate_that_has_expired_is_named_on_either_side)
 {
-    char run[SECURE_KIT_PATH_MAX], expired[SECURE_KIT_PATH_MAX], copy[3 * SECURE_KIT_PATH_MAX];
-    char url[AQ_URL_MAX];
+    const char *run = file_folder(), *expired = file_folder();
+    char copy[128], url[AQ_URL_MAX];
     nng_socket daemon, callers[2];
     const int64_t now_s = (int64_t)time(NULL);
-    secure_kit_folder(run);
-    secure_kit_folder(expired);
     assert_int_equal(aq_certs_folder_make(run, now_s - 8 * DAY_S, 7, NULL), 0);
     (void)snprintf(copy, sizeof(copy), "cp -r %s/. %s", run, expired);
     assert_int_equal(system(copy), 0);
@@ -171,8 +171,6 @@ TEST(a_certificate_that_has_expired_is_named_on_either_side)
     nng_close(callers[0]);
     nng_close(callers[1]);
     nng_close(daemon);
-    secure_kit_remove(run);
-    secure_kit_remove(expired);
 }
 
 TEST(a_certificate_that_is_made_out_to_another_name_is_named)
