@@ -140,7 +140,7 @@ static int measure_format(crew *ranks, const request *wanted, uint32_t format, a
     double step_ms, exchange_ms;
     aq_rank_link *link = ranks->model != NULL ? &ranks->across : ranks->all;
     int rc = link != NULL ? aq_gradient_exchange_create(link, format, &ranks->exchange) : 0;
-    rc = rc == 0 ? aq_learner_case_init(&of, wanted->is_wide ? AQ_LEARNER_CASE_WIDE : 0, 1,
+    rc = rc == 0 ? aq_learner_case_init(&of, wanted->is_wide ? AQ_LEARNER_CASE_WIDE : 0, 1, NULL,
                                         ranks->exchange, ranks->model, error)
                  : rc;
     if (rc != 0) {
@@ -213,8 +213,8 @@ static int measure_drift(crew *ranks, const request *wanted, aq_error *error)
     if (ranks->model == NULL) {
         return aq_fail(error, AQ_E_INVALID, "drift is of ranks that share networks");
     }
-    int rc = aq_learner_case_init(&alone, index, 1, NULL, NULL, error);
-    rc = rc == 0 ? aq_learner_case_init(&shared, index, 1, NULL, ranks->model, error) : rc;
+    int rc = aq_learner_case_init(&alone, index, 1, NULL, NULL, NULL, error);
+    rc = rc == 0 ? aq_learner_case_init(&shared, index, 1, NULL, NULL, ranks->model, error) : rc;
     if (rc != 0) {
         return rc;
     }

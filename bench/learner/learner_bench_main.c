@@ -42,6 +42,7 @@ typedef struct bench_request {
     aq_json_form json;
     bool quick, torch;
     const char *only;
+    aq_settings_assignments settings;
 } bench_request;
 
 typedef struct bench_result {
@@ -51,11 +52,29 @@ typedef struct bench_result {
     json_t *torch; /* NULL: not measured */
 } bench_result;
 
+/* Whatever these say, the batches of a row fit. */
+static const char *const changeable[] = {
+    "learner.activation=", "learner.dueling=", "learner.norm=", "learner.qat_bits="};
+
+static int add_setting(void *settings, const char *text, aq_error *error)
+{
+    for (size_t i = 0; i < sizeof(changeable) / sizeof(changeable[0]); i++) {
+        if (strncmp(text, changeable[i], strlen(changeable[i])) == 0) {
+            return aq_settings_assignments_add(settings, text, error);
+        }
+    }
+    return aq_fail(error, AQ_E_INVALID,
+                   "'%s' is none of learner.activation, dueling, norm or qat_bits", text);
+}
+
 static const aq_option option_rows[] = {
     AQ_JSON_OPTION_ROW(bench_request, json, "the figures"),
     {"quick", 0, NULL, "short slices: a figure in seconds, less exact",
      AQ_TO_FLAG(bench_request, quick)},
     {"only", 0, "TEXT", "rows whose name has this text in it", AQ_TO_TEXT(bench_request, only)},
+    {"set", 0, "KEY=VALUE",
+     "change learner.activation, dueling, norm or qat_bits of what is trained; may be given often",
+     AQ_TO(add_setting, bench_request, settings)},
     {"torch", 0, NULL, "measure PyTorch beside it, with the python3 that is there",
      AQ_TO_FLAG(bench_request, torch)},
 };
@@ -68,7 +87,8 @@ static const aq_options options_page = {
     .details = "Examples:\n"
                "  actorq bench learner\n"
                "  actorq bench learner --json --torch >learner.json\n"
-               "  actorq bench learner --only ppo --torch\n",
+               "  actorq bench learner --only ppo --torch\n"
+               "  actorq bench learner --only dqn --set learner.qat_bits=8\n",
     AQ_OPTION_ROWS(option_rows),
 };
 
@@ -79,11 +99,11 @@ static double load_now(void)
     return load[0];
 }
 
-static int measure_row(const aq_learner_timing *timing, size_t index, uint32_t threads,
-                       bench_row *row, aq_error *error)
+static int measure_row(const bench_request *request, const aq_learner_timing *timing, size_t index,
+                       uint32_t threads, bench_row *row, aq_error *error)
 {
     aq_learner_case of;
-    int rc = aq_learner_case_init(&of, index, threads, NULL, NULL, error);
+    int rc = aq_learner_case_init(&of, index, threads, &request->settings, NULL, NULL, error);
     if (rc != 0) {
         return rc;
     }
@@ -105,13 +125,16 @@ static int measure(const bench_request *request, bench_result *result, aq_error 
         .slices = request->quick ? SLICES_QUICK : SLICES,
         .slice_ns = (request->quick ? SLICE_MS_QUICK : SLICE_MS) * AQ_NS_PER_MS,
     };
+    if (request->torch && request->settings.count > 0) {
+        return aq_fail(error, AQ_E_INVALID, "PyTorch is measured without --set");
+    }
     result->load[0] = load_now();
     for (size_t i = 0; i < aq_learner_case_count(); i++) {
         const aq_learner_case_name name = aq_learner_case_name_of(i);
         const bool is_wanted = strstr(name.text, request->only) != NULL;
         for (uint32_t threads = 1; is_wanted && threads <= THREADS_MAX; threads++) {
             bench_row *row = &result->rows[result->count];
-            int rc = measure_row(&timing, i, threads, row, error);
+            int rc = measure_row(request, &timing, i, threads, row, error);
             if (rc != 0) {
                 return rc;
             }
@@ -164,19 +187,23 @@ static json_t *row_json(const bench_row *row, bool has_torch)
     return object;
 }
 
-static json_t *result_json(const bench_result *result)
+static json_t *result_json(const bench_request *request, const bench_result *result)
 {
-    json_t *rows = json_array();
+    json_t *rows = json_array(), *settings = json_array();
+    for (size_t i = 0; i < request->settings.count; i++) {
+        (void)json_array_append_new(settings, json_string(request->settings.texts[i]));
+    }
     for (size_t i = 0; i < result->count; i++) {
         (void)json_array_append_new(rows, row_json(&result->rows[i], result->torch != NULL));
     }
     return json_pack(
-        "{s:s, s:s, s:{s:s, s:o}, s:{s:s, s:s}, s:s, s:o, s:[o, o], s:o}", "benchmark", "learner",
-        "version", AQ_VERSION, "cpu", "model", aq_machine_model(), "count",
+        "{s:s, s:s, s:{s:s, s:o}, s:{s:s, s:s}, s:s, s:o, s:[o, o], s:o, s:o}", "benchmark",
+        "learner", "version", AQ_VERSION, "cpu", "model", aq_machine_model(), "count",
         aq_json_count(aq_machine_cpu_count()), "blas", "version", aq_blas_config(), "core",
         aq_blas_core(), "passes", aq_passes_best()->name, "torch",
         result->torch != NULL ? json_copy(json_object_get(result->torch, "version")) : json_null(),
-        "load", aq_json_number(result->load[0]), aq_json_number(result->load[1]), "rows", rows);
+        "load", aq_json_number(result->load[0]), aq_json_number(result->load[1]), "settings",
+        settings, "rows", rows);
 }
 
 static int print_result(const bench_result *result, aq_error *error)
@@ -232,7 +259,7 @@ static int bench_learner(int argc, char **argv)
     }
     int rc = measure(&request, &result, &error);
     if (rc == 0) {
-        rc = request.json ? aq_print_json(result_json(&result), request.json, &error)
+        rc = request.json ? aq_print_json(result_json(&request, &result), request.json, &error)
                           : print_result(&result, &error);
     }
     json_decref(result.torch);

@@ -99,7 +99,7 @@ aq_learner_case_name aq_learner_case_name_of(size_t index)
 /* ---- what is trained ------------------------------------------------------------------------ */
 
 static int configure(aq_learner_case *of, const case_row *row, uint32_t products, uint32_t threads,
-                     aq_error *error)
+                     const aq_settings_assignments *settings, aq_error *error)
 {
     const bool is_simba = strncmp(row->hidden, "simba:", 6) == 0;
     const bool is_acme = row->algorithm == AQ_ALGORITHM_D4PG && !is_simba;
@@ -142,7 +142,9 @@ static int configure(aq_learner_case *of, const case_row *row, uint32_t products
         config->replay.sequence_length = SEQUENCE_STEPS;
         config->replay.sequence_period = SEQUENCE_STEPS;
     }
-    return 0;
+    return settings == NULL
+               ? 0
+               : aq_settings_assign_all(aq_run_config_table(), settings, config, error);
 }
 
 static void fill_space(uint32_t elements, aq_space *space)
@@ -345,15 +347,11 @@ static int make_batch(aq_learner_case *of, aq_error *error)
     return rc;
 }
 
-static int make(aq_learner_case *of, const case_row *row, uint32_t products, uint32_t threads,
-                aq_gradient_exchange *exchange, aq_model_group *model, aq_error *error)
+static int make(aq_learner_case *of, const case_row *row, aq_gradient_exchange *exchange,
+                aq_model_group *model, aq_error *error)
 {
     aq_rng rng;
-    int rc = configure(of, row, products, threads, error);
 
-    if (rc != 0) {
-        return rc;
-    }
     if (row->torso[0] != '\0') {
         fill_picture(&row->picture, &of->schema.obs);
     } else {
@@ -373,7 +371,7 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t products, uin
         .exchange = exchange,
         .model = model,
     };
-    rc = aq_agent_create(aq_algorithm_at(row->algorithm), &setup, &of->agent, error);
+    int rc = aq_agent_create(aq_algorithm_at(row->algorithm), &setup, &of->agent, error);
     if (rc == 0) {
         rc = make_batch(of, error);
     }
@@ -386,7 +384,8 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t products, uin
 }
 
 int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
-                         aq_gradient_exchange *exchange, aq_model_group *model, aq_error *error)
+                         const aq_settings_assignments *settings, aq_gradient_exchange *exchange,
+                         aq_model_group *model, aq_error *error)
 {
     AQ_ASSERT(index <= AQ_LEARNER_CASE_WIDE);
     const case_row *row = &case_rows[index / formats()];
@@ -394,7 +393,8 @@ int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
     const uint32_t products = !is_wide && is_bf16(index) ? AQ_PRODUCTS_BF16 : AQ_PRODUCTS_FP32;
 
     *of = (aq_learner_case){.rows = row->rows, .actions = row->actions};
-    int rc = make(of, row, products, threads, exchange, model, error);
+    int rc = configure(of, row, products, threads, settings, error);
+    rc = rc == 0 ? make(of, row, exchange, model, error) : rc;
     if (rc != 0) {
         aq_learner_case_fini(of);
         return aq_fail_context(error, rc, "%s", row->name);

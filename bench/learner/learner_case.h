@@ -44,10 +44,11 @@ typedef struct aq_learner_case_name {
 
 aq_learner_case_name aq_learner_case_name_of(size_t index);
 
-/* `exchange` is NULL for one rank, `model` for one that has its networks to itself. */
+/* With these settings, or NULL, in the place of its own, which may not change what a batch is.
+ * `exchange` is NULL for one rank, `model` for one that has its networks to itself. */
 int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
-                         aq_gradient_exchange *exchange, aq_model_group *model,
-                         aq_error *error) AQ_MUST_USE;
+                         const aq_settings_assignments *settings, aq_gradient_exchange *exchange,
+                         aq_model_group *model, aq_error *error) AQ_MUST_USE;
 void aq_learner_case_fini(aq_learner_case *of); /* a zeroed one is fine */
 
 /* One update, of one gradient step or, for ppo, all minibatches of its epochs; how many steps it

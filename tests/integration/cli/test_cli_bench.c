@@ -157,6 +157,11 @@ TEST(learner_mistakes_are_answered_in_words)
                     "64", NULL);
     program_refuses("'more': this command takes options only", "bench", "learner", "more", NULL);
     program_refuses("no row's name has 'less' in it", "bench", "learner", "--only", "less", NULL);
+    program_refuses(
+        "'learner.batch_size=8' is none of learner.activation, dueling, norm or qat_bits", "bench",
+        "learner", "--set", "learner.batch_size=8", NULL);
+    program_refuses("PyTorch is measured without --set", "bench", "learner", "--torch", "--set",
+                    "learner.qat_bits=8", NULL);
 }
 
 /* Where there is no bf16, every second of the names has no row. */
