@@ -201,9 +201,8 @@ def check_resume(run, before):
 
 
 def main():
-    run = ComposeRun(sys.argv[1:], "aqcheck", SETTINGS)
     say(f"{' '.join(sys.argv[1:])}, {ROOT}/deploy/compose.yaml")
-    try:
+    with ComposeRun(sys.argv[1:], "aqcheck", SETTINGS) as run:
         check_start(run)
         check_images()
         check_health(run)
@@ -215,14 +214,6 @@ def main():
         check_rolling_restart(run)
         check_resume(run, check_stop(run))
         say("PASSED")
-    except Failed:
-        run.show_state()
-        raise
-    finally:
-        if run.watcher:
-            docker("rm", "--force", run.watcher, check=False)
-        if not os.environ.get("CHECK_KEEP"):
-            run.call("down", "--volumes", "--timeout", "5", timeout_s=300, check=False)
 
 
 if __name__ == "__main__":

@@ -55,15 +55,6 @@ def is_ready(pod):
                for one in pod["status"].get("conditions", []))
 
 
-def show_state():
-    say(kubectl("get", "pods,hpa,pdb,endpoints,pvc", "--output", "wide", check=False))
-    say(kubectl("get", "events", "--sort-by=.lastTimestamp", check=False)[-4000:])
-    for pod in objects("pods"):
-        if not is_ready(pod):
-            name = pod["metadata"]["name"]
-            say(f"{name}:\n" + kubectl("logs", "--tail=5", name, check=False))
-
-
 def until(what, condition, timeout_s=180):
     end = end_of(timeout_s)
     while not condition():
@@ -80,9 +71,16 @@ class KubernetesRun(DeployedRun):
         super().__init__()
         self.folder = folder
         self.kustomization = self.applied = os.path.join(folder, "kubernetes")
-        self.watcher = None
         self.operator = None
         shutil.copytree(f"{ROOT}/deploy/kubernetes", self.kustomization)
+
+    def show_state(self):
+        say(kubectl("get", "pods,hpa,pdb,endpoints,pvc", "--output", "wide", check=False))
+        say(kubectl("get", "events", "--sort-by=.lastTimestamp", check=False)[-4000:])
+        for pod in objects("pods"):
+            if not is_ready(pod):
+                name = pod["metadata"]["name"]
+                say(f"{name}:\n" + kubectl("logs", "--tail=5", name, check=False))
 
     def make_secrets(self):
         """With the commands of the page."""
@@ -333,9 +331,8 @@ def check_exits():
 def main():
     with tempfile.TemporaryDirectory(prefix="actorq-check-") as folder:
         os.chmod(folder, 0o755)
-        run = KubernetesRun(folder)
-        say(re.sub(r"\s+", " ", command(["kubectl", "version", "--short"])))
-        try:
+        with KubernetesRun(folder) as run:
+            say(re.sub(r"\s+", " ", command(["kubectl", "version", "--short"])))
             build_image()
             check_start(run)
             check_confined()
@@ -350,12 +347,6 @@ def main():
             check_again(run)
             check_exits()
             say("PASSED")
-        except Failed:
-            show_state()
-            raise
-        finally:
-            if run.watcher:
-                docker("rm", "--force", run.watcher, check=False)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,8 @@ import os
 import shutil
 import tempfile
 
-from check_kubernetes import (KubernetesRun, SETTINGS, build_image, goes_on, kubectl, pods,
-                              show_state, until)
-from deployed_run import Failed, ROOT, docker, leave, learner_steps, say
+from check_kubernetes import (KubernetesRun, SETTINGS, build_image, goes_on, kubectl, pods, until)
+from deployed_run import Failed, ROOT, leave, learner_steps, say
 
 BEFORE = (("resources:\n  - ../kubernetes\n", "bases:\n  - ../kubernetes\nresources:\n"),
           ("patches:\n  - path: ", "patchesStrategicMerge:\n  - "))
@@ -73,8 +72,7 @@ def restarts(role):
 def main():
     with tempfile.TemporaryDirectory(prefix="actorq-check-") as folder:
         os.chmod(folder, 0o755)
-        run = KubernetesRun(folder)
-        try:
+        with KubernetesRun(folder) as run:
             build_image()
             build_image("actorq-ranks")
             prepare(run)
@@ -84,12 +82,6 @@ def main():
             until("both ranks are there", lambda: ranks_joined() == 1)
             check_loss(run)
             say("PASSED")
-        except Failed:
-            show_state()
-            raise
-        finally:
-            if run.watcher:
-                docker("rm", "--force", run.watcher, check=False)
 
 
 if __name__ == "__main__":

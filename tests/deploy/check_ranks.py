@@ -86,22 +86,13 @@ def check_stop(run):
 
 
 def main():
-    run = ComposeRun(sys.argv[1:], "aqranks", SETTINGS, ("compose.yaml", "ranks.yaml"))
-    try:
+    with ComposeRun(sys.argv[1:], "aqranks", SETTINGS, ("compose.yaml", "ranks.yaml")) as run:
         check_start(run)
         goes_on(run, "a rank was killed", lambda: kill_rank(run))
         goes_on(run, "the container of a rank was killed",
                 lambda: run.kill(run.containers("learner-rank")[-1]))
         check_stop(run)
         say("PASSED")
-    except Failed:
-        run.show_state()
-        raise
-    finally:
-        if run.watcher:
-            docker("rm", "--force", run.watcher, check=False)
-        if not os.environ.get("CHECK_KEEP"):
-            run.call("down", "--volumes", "--timeout", "5", timeout_s=300, check=False)
 
 
 if __name__ == "__main__":

@@ -67,10 +67,9 @@ def check_end(volume):
 # ---- Compose -------------------------------------------------------------------------------------
 
 def by_compose(compose, folder):
-    run = ComposeRun(compose, "aqsweep", {"ACTORQ_SWEEP_SPEC": f"{folder}/spec.yaml"},
-                     ("sweep.yaml",))
     volume = "aqsweep_sweeps"
-    try:
+    with ComposeRun(compose, "aqsweep", {"ACTORQ_SWEEP_SPEC": f"{folder}/spec.yaml"},
+                    ("sweep.yaml",)) as run:
         run.call("up", "-d", "--scale", f"worker={WORKERS}", timeout_s=300)
         until(f"{WORKERS} workers", lambda: len(run.containers("worker")) == WORKERS)
         until("runs have ended", lambda: len(reports(volume)) > 2)
@@ -89,12 +88,6 @@ def by_compose(compose, folder):
         if codes != [0] * MORE:
             raise Failed(f"workers ended with {codes}")
         check_end(volume)
-    except Failed:
-        run.show_state()
-        raise
-    finally:
-        if not os.environ.get("CHECK_KEEP"):
-            run.call("down", "--volumes", "--timeout", "5", timeout_s=300, check=False)
 
 
 # ---- Kubernetes ----------------------------------------------------------------------------------

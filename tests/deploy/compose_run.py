@@ -17,7 +17,11 @@ class ComposeRun(DeployedRun):
         self.files = [word for name in files for word in ("-f", f"{ROOT}/deploy/{name}")]
         self.project = project
         self.environment = {**os.environ, **environment}
-        self.watcher = None
+
+    def __exit__(self, failure, *more):
+        super().__exit__(failure, *more)
+        if not os.environ.get("CHECK_KEEP"):
+            self.call("down", "--volumes", "--timeout", "5", timeout_s=300, check=False)
 
     def call(self, *arguments, timeout_s=120, check=True):
         return command([*self.compose, "-p", self.project, *self.files, *arguments],

@@ -49,10 +49,24 @@ def docker(*arguments, **options):
 
 
 class DeployedRun:
-    """A run with something in it that asks for its status every second; see newest()."""
+    """A run with something in it that asks for its status every second; see newest(). What was made
+    of it goes with it; who was there is shown before when something was not as it should be."""
 
     def __init__(self):
         self.since_s = 0.0
+        self.watcher = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, failure, *_):
+        if failure is Failed:
+            self.show_state()
+        if self.watcher:
+            docker("rm", "--force", self.watcher, check=False)
+
+    def show_state(self):
+        raise NotImplementedError
 
     def newest(self, since_s):
         """What was said last by whoever asks for the status, if it was said since then."""
