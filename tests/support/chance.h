@@ -1,9 +1,11 @@
 /*
- * Chance in tests: a generator in one expression, and the seed that repeats a failure.
+ * Chance in tests: a generator in one expression, arrays of its numbers, and the seed that repeats
+ * a failure.
  */
 #ifndef AQ_TESTS_SUPPORT_CHANCE_H
 #define AQ_TESTS_SUPPORT_CHANCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/rng.h"
@@ -13,6 +15,21 @@ static inline aq_rng rng_of(uint64_t seed, uint64_t stream)
     aq_rng rng;
     aq_rng_init(&rng, seed, stream);
     return rng;
+}
+
+/* Normal values of this deviation; even ones within bounds. */
+static inline void fill_normal(float *out, size_t count, double deviation, aq_rng *rng)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (float)(deviation * aq_rng_normal(rng));
+    }
+}
+
+static inline void fill_range(float *out, size_t count, double low, double high, aq_rng *rng)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (float)aq_rng_range(rng, low, high);
+    }
 }
 
 /* A number from the environment, or this. */

@@ -23,10 +23,7 @@ static void check_guard(const uint8_t *block, size_t bytes)
     }
 }
 
-static void unref(void *env)
-{
-    aq_env_unref(env);
-}
+TEST_ENDING(unref, aq_env_unref);
 
 aq_env *env_lane_open(const char *name)
 {

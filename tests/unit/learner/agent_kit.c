@@ -5,10 +5,7 @@
 
 #include "tests/support/test.h"
 
-static void destroy(void *agent)
-{
-    aq_agent_destroy(agent);
-}
+TEST_ENDING(destroy, aq_agent_destroy);
 
 int agent_try(const aq_algorithm_class *class, const aq_run_config *config, const aq_schema *schema,
               uint64_t seed, aq_agent **ret_agent, aq_error *error)

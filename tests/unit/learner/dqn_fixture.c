@@ -32,10 +32,7 @@ aq_schema fixture_schema(uint32_t inputs, uint32_t actions)
     return schema;
 }
 
-static void destroy(void *batch)
-{
-    aq_batch_destroy(batch);
-}
+TEST_ENDING(destroy, aq_batch_destroy);
 
 aq_batch *fixture_remembered(const aq_schema *schema, const char *const *columns, uint32_t state,
                              uint32_t steps, uint32_t rows)

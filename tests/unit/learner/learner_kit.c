@@ -46,9 +46,7 @@ float *learner_kit_observations(learner_kit *kit, size_t rows)
 {
     float *observations = aq_alloc(rows * KIT_INPUTS, sizeof(*observations));
     assert_non_null(observations);
-    for (size_t i = 0; i < rows * KIT_INPUTS; i++) {
-        observations[i] = (float)aq_rng_range(&kit->rng, -1, 1);
-    }
+    fill_range(observations, rows * KIT_INPUTS, -1, 1, &kit->rng);
     return observations;
 }
 

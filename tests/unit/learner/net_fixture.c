@@ -1,6 +1,7 @@
 /*
  * A forward pass in double, kind by kind, and its differences.
  */
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 #include "tests/unit/learner/net_fixture.h"
@@ -23,26 +24,21 @@ net_shape net_random_shape(enum aq_activation activation, uint64_t seed)
     return shape;
 }
 
-static void add(aq_net_spec *spec, aq_layer_spec layer)
-{
-    assert_int_equal(aq_net_spec_add(spec, &layer, NULL), 0);
-}
-
 aq_net_spec net_spec_of(const net_shape *shape)
 {
     aq_net_spec spec = {0};
     uint32_t width = shape->inputs;
     for (uint32_t i = 0; i < shape->hidden_count; i++) {
-        add(&spec, aq_layer_linear(width, shape->hidden[i],
-                                   shape->has_norm ? AQ_ACTIVATION_NONE : shape->activation));
+        net_add(&spec, aq_layer_linear(width, shape->hidden[i],
+                                       shape->has_norm ? AQ_ACTIVATION_NONE : shape->activation));
         if (shape->has_norm) {
-            add(&spec, aq_layer_norm(shape->hidden[i], shape->activation));
+            net_add(&spec, aq_layer_norm(shape->hidden[i], shape->activation));
         }
         width = shape->hidden[i];
     }
-    add(&spec, aq_layer_linear(width, shape->outputs + shape->is_dueling, AQ_ACTIVATION_NONE));
+    net_add(&spec, aq_layer_linear(width, shape->outputs + shape->is_dueling, AQ_ACTIVATION_NONE));
     if (shape->is_dueling) {
-        add(&spec, aq_layer_dueling(shape->outputs, 1));
+        net_add(&spec, aq_layer_dueling(shape->outputs, 1));
     }
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
     return spec;
@@ -90,7 +86,7 @@ net_fixture *net_fixture_of(const aq_net_spec *spec, aq_fake_quant quant, uint64
     return fixture;
 }
 
-static double activate(uint32_t activation, double z)
+double exact_activation(uint32_t activation, double z)
 {
     switch (activation) {
     case AQ_ACTIVATION_RELU:
@@ -235,7 +231,7 @@ static void forward_layer(const aq_net_spec *spec, uint32_t l, const double *at,
         break;
     }
     for (uint32_t o = 0; o < layer->outputs; o++) {
-        values->of[1 + l][o] = activate(layer->activation, z[o]);
+        values->of[1 + l][o] = exact_activation(layer->activation, z[o]);
     }
 }
 

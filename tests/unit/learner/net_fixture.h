@@ -45,6 +45,9 @@ net_shape net_random_shape(enum aq_activation activation, uint64_t seed);
 net_fixture *net_fixture_of(const aq_net_spec *spec, aq_fake_quant quant, uint64_t seed);
 aq_net_spec net_spec_of(const net_shape *shape);
 
+/* An activation by its definition. */
+double exact_activation(uint32_t activation, double z);
+
 /* Fails the test unless backward over the first `rows` of NET_ROWS rows agrees with differences of
  * those rows alone. */
 void net_fixture_check_gradient(net_fixture *fixture, uint32_t rows);

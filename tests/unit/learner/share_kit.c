@@ -34,17 +34,7 @@ aq_run_config share_kit_config(enum aq_algorithm algorithm)
     return config;
 }
 
-static void share_destroy(void *share)
-{
-    aq_actor_critic_share_destroy(share);
-}
-
-static void fill(float *out, size_t count, double scale, aq_rng *rng)
-{
-    for (size_t i = 0; i < count; i++) {
-        out[i] = (float)(scale * aq_rng_normal(rng));
-    }
-}
+TEST_ENDING(share_destroy, aq_actor_critic_share_destroy);
 
 void share_kit_make(share_kit *kit, const aq_run_config *config, bool has_choices)
 {
@@ -57,14 +47,15 @@ void share_kit_make(share_kit *kit, const aq_run_config *config, bool has_choice
     float *block = aq_alloc(2 * count, sizeof(*block));
     assert_non_null(block);
     at_end(aq_free, block);
-    fill(block, 2 * count, 0.6, &rng);
+    fill_normal(block, 2 * count, 0.6, &rng);
     kit->online = aq_actor_critic_nets_view(&kit->setup, block);
     kit->target = aq_actor_critic_nets_view(&kit->setup, block + count);
     kit->batch = fixture_batch(&schema, ROWS);
     kit->value_scale = 1.0f;
     fixture_randomize(kit->batch, SHARE_KIT_CHOICES, &rng);
     if (!has_choices) {
-        fill((float *)(void *)kit->batch->action, (size_t)ROWS * SHARE_KIT_ACTIONS, 0.3, &rng);
+        fill_normal((float *)(void *)kit->batch->action, (size_t)ROWS * SHARE_KIT_ACTIONS, 0.3,
+                    &rng);
     }
     if (kit->setup.kind->is_soft) {
         kit->target.policy = kit->online.policy;

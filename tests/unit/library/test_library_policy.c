@@ -9,6 +9,7 @@
 #include "include/actorq/actorq.h"
 #include "rollout/act.h"
 #include "tests/support/file_kit.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -17,7 +18,6 @@ enum { INPUTS = 4, ROWS_MAX = 200, THREADS = 4 };
 TEST_ENDING(end_policy, actorq_policy_free);
 TEST_ENDING(end_engine, aq_engine_destroy);
 TEST_ENDING(end_act, aq_act_destroy);
-TEST_ENDING(end_snapshot, aq_snapshot_unref);
 
 /* The library's own words, in the place of `refusal`. */
 static actorq_error library_error;
@@ -43,9 +43,7 @@ static float *observations(void)
 {
     static float obs[ROWS_MAX * INPUTS];
     aq_rng rng = rng_of(3, 1);
-    for (size_t i = 0; i < ROWS_MAX * INPUTS; i++) {
-        obs[i] = (float)aq_rng_range(&rng, -2.0, 2.0);
-    }
+    fill_range(obs, ROWS_MAX * INPUTS, -2.0, 2.0, &rng);
     return obs;
 }
 
@@ -132,31 +130,20 @@ TEST_IN_FOLDER(draws_are_those_of_an_actor_with_that_key)
 static aq_snapshot *write_remembering(const char *path, uint32_t head)
 {
     enum { WIDTH = 6 };
-    const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32, AQ_FORMAT_F32};
     const aq_layer_spec layers[] = {
         aq_layer_linear(INPUTS, AQ_GRU_GATES * WIDTH, AQ_ACTIVATION_NONE), aq_layer_gru(WIDTH),
         aq_layer_linear(WIDTH, 2, AQ_ACTIVATION_NONE)};
     const aq_snapshot *like = cli_policy(AQ_FORMAT_F32, 5);
-    aq_net_spec spec = {0};
-    aq_snapshot *snapshot = NULL;
+    const aq_net_spec spec = net_of(layers);
+    aq_snapshot *snapshot = policy_of(&spec, head, like->task, &like->schema);
     aq_rng rng = rng_of(4, 1);
-    for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
-    }
-    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), 0);
-    at_end(end_snapshot, snapshot);
     snapshot->run_id = like->run_id;
     snapshot->version = like->version;
-    snapshot->head = head;
-    snapshot->schema = like->schema;
-    memcpy(snapshot->task, like->task, sizeof(snapshot->task));
     for (uint32_t i = 0; i < 3; i++) {
         const aq_layer_matrix_shape matrix = aq_layer_matrix(&layers[i]);
         aq_snapshot_layer_data layer;
         aq_snapshot_layer_edit(snapshot, i, &layer);
-        for (size_t k = 0; k < (size_t)matrix.rows * matrix.columns; k++) {
-            ((float *)layer.weights)[k] = (float)aq_rng_range(&rng, -1.0, 1.0);
-        }
+        fill_range(layer.weights, (size_t)matrix.rows * matrix.columns, -1.0, 1.0, &rng);
     }
     assert_succeeds(aq_policy_file_write(path, snapshot, &refusal));
     return snapshot;

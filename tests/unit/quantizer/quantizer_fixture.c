@@ -79,10 +79,7 @@ void quantizer_fixture_teardown(quantizer_fixture *fixture)
     aq_params_fini(&fixture->params);
 }
 
-static void unref_snapshot(void *snapshot)
-{
-    aq_snapshot_unref(snapshot);
-}
+TEST_ENDING(unref_snapshot, aq_snapshot_unref);
 
 aq_snapshot *quantizer_fixture_snapshot(const quantizer_fixture *fixture, uint32_t format)
 {
@@ -111,9 +108,7 @@ float *quantizer_fixture_observations(quantizer_fixture *fixture, size_t rows)
 {
     const size_t count = rows * aq_net_spec_inputs(&fixture->spec);
     float *obs = quantizer_fixture_floats(count);
-    for (size_t i = 0; i < count; i++) {
-        obs[i] = (float)aq_rng_normal(&fixture->rng);
-    }
+    fill_normal(obs, count, 1, &fixture->rng);
     return obs;
 }
 
@@ -131,10 +126,7 @@ uint32_t quantizer_fixture_rungs(uint32_t flags[QUANTIZER_RUNGS_MAX])
     return count;
 }
 
-static void destroy_engine(void *engine)
-{
-    aq_engine_destroy(engine);
-}
+TEST_ENDING(destroy_engine, aq_engine_destroy);
 
 aq_engine *quantizer_fixture_engine(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags)
 {

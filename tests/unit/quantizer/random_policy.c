@@ -4,16 +4,12 @@
 #include "tests/unit/quantizer/random_policy.h"
 #include "common/policy/half.h"
 #include "common/policy/torso.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/policy/head_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 /* ---- networks ------------------------------------------------------------------------------- */
-
-static void add(aq_net_spec *spec, aq_layer_spec layer)
-{
-    assert_int_equal(aq_net_spec_add(spec, &layer, NULL), 0);
-}
 
 static void add_images(aq_net_spec *spec)
 {
@@ -31,41 +27,41 @@ static void add_images(aq_net_spec *spec)
                                   .kernel = 4,
                                   .stride = 1,
                                   .padding = 3};
-    add(spec, aq_layer_conv2d(&first, AQ_ACTIVATION_RELU));
-    add(spec, aq_layer_conv2d(&second, AQ_ACTIVATION_ELU));
-    add(spec, aq_layer_linear(spec->layers[1].outputs, 4, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_conv2d(&first, AQ_ACTIVATION_RELU));
+    net_add(spec, aq_layer_conv2d(&second, AQ_ACTIVATION_ELU));
+    net_add(spec, aq_layer_linear(spec->layers[1].outputs, 4, AQ_ACTIVATION_NONE));
 }
 
 static void add_norms(aq_net_spec *spec)
 {
-    add(spec, aq_layer_linear(9, 33, AQ_ACTIVATION_NONE));
-    add(spec, aq_layer_norm(33, AQ_ACTIVATION_TANH));
-    add(spec, aq_layer_linear(33, 17, AQ_ACTIVATION_NONE));
-    add(spec, aq_layer_norm(17, AQ_ACTIVATION_RELU));
-    add(spec, aq_layer_linear(17, 3, AQ_ACTIVATION_NONE));
-    add(spec, aq_layer_norm(3, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_linear(9, 33, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_norm(33, AQ_ACTIVATION_TANH));
+    net_add(spec, aq_layer_linear(33, 17, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_norm(17, AQ_ACTIVATION_RELU));
+    net_add(spec, aq_layer_linear(17, 3, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_norm(3, AQ_ACTIVATION_NONE));
 }
 
 static void add_heads(aq_net_spec *spec)
 {
     const aq_head_shape shape = {.choices = 3, .atoms = 51, .low = -10.0f, .high = 10.0f};
-    add(spec, aq_layer_linear(6, 40, AQ_ACTIVATION_RELU));
-    add(spec, aq_layer_linear(40, (1 + shape.choices) * shape.atoms, AQ_ACTIVATION_NONE));
-    add(spec, aq_layer_dueling(shape.choices, shape.atoms));
-    add(spec, aq_layer_categorical(&shape));
+    net_add(spec, aq_layer_linear(6, 40, AQ_ACTIVATION_RELU));
+    net_add(spec, aq_layer_linear(40, (1 + shape.choices) * shape.atoms, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_dueling(shape.choices, shape.atoms));
+    net_add(spec, aq_layer_categorical(&shape));
 }
 
 static void add_block(aq_net_spec *spec)
 {
     aq_layer_spec sum = aq_layer_add(24);
     sum.sources = (aq_layer_sources){.count = 2, .values = {1, 4}};
-    add(spec, aq_layer_linear(11, 24, AQ_ACTIVATION_NONE));
-    add(spec, aq_layer_norm(24, AQ_ACTIVATION_NONE));
-    add(spec, aq_layer_linear(24, 96, AQ_ACTIVATION_RELU));
-    add(spec, aq_layer_linear(96, 24, AQ_ACTIVATION_NONE));
-    add(spec, sum);
-    add(spec, aq_layer_norm(24, AQ_ACTIVATION_NONE));
-    add(spec, aq_layer_linear(24, 4, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_linear(11, 24, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_norm(24, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_linear(24, 96, AQ_ACTIVATION_RELU));
+    net_add(spec, aq_layer_linear(96, 24, AQ_ACTIVATION_NONE));
+    net_add(spec, sum);
+    net_add(spec, aq_layer_norm(24, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_linear(24, 4, AQ_ACTIVATION_NONE));
 }
 
 static void add_torso(aq_net_spec *spec)
@@ -74,7 +70,7 @@ static void add_torso(aq_net_spec *spec)
     uint32_t width = 0;
     assert_succeeds(
         aq_torso_add("residual:17x1,pool:2/1", &obs, AQ_ACTIVATION_RELU, &width, spec, &refusal));
-    add(spec, aq_layer_linear(width, 4, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_linear(width, 4, AQ_ACTIVATION_NONE));
 }
 
 aq_net_spec random_policy_spec(enum random_policy_net net)
@@ -82,18 +78,18 @@ aq_net_spec random_policy_spec(enum random_policy_net net)
     aq_net_spec spec = {0};
     switch (net) {
     case NET_RELU:
-        add(&spec, aq_layer_linear(4, 64, AQ_ACTIVATION_RELU));
-        add(&spec, aq_layer_linear(64, 64, AQ_ACTIVATION_RELU));
-        add(&spec, aq_layer_linear(64, 2, AQ_ACTIVATION_NONE));
+        net_add(&spec, aq_layer_linear(4, 64, AQ_ACTIVATION_RELU));
+        net_add(&spec, aq_layer_linear(64, 64, AQ_ACTIVATION_RELU));
+        net_add(&spec, aq_layer_linear(64, 2, AQ_ACTIVATION_NONE));
         break;
     case NET_TANH:
-        add(&spec, aq_layer_linear(17, 256, AQ_ACTIVATION_TANH));
-        add(&spec, aq_layer_linear(256, 6, AQ_ACTIVATION_TANH));
+        net_add(&spec, aq_layer_linear(17, 256, AQ_ACTIVATION_TANH));
+        net_add(&spec, aq_layer_linear(256, 6, AQ_ACTIVATION_TANH));
         break;
     case NET_ELU:
-        add(&spec, aq_layer_linear(13, 37, AQ_ACTIVATION_ELU));
-        add(&spec, aq_layer_linear(37, 65, AQ_ACTIVATION_ELU));
-        add(&spec, aq_layer_linear(65, 5, AQ_ACTIVATION_NONE));
+        net_add(&spec, aq_layer_linear(13, 37, AQ_ACTIVATION_ELU));
+        net_add(&spec, aq_layer_linear(37, 65, AQ_ACTIVATION_ELU));
+        net_add(&spec, aq_layer_linear(65, 5, AQ_ACTIVATION_NONE));
         break;
     case NET_NORM:
         add_norms(&spec);
@@ -108,16 +104,16 @@ aq_net_spec random_policy_spec(enum random_policy_net net)
         add_torso(&spec);
         break;
     case NET_GRU:
-        add(&spec, aq_layer_linear(5, 3 * 19, AQ_ACTIVATION_NONE));
-        add(&spec, aq_layer_gru(19));
-        add(&spec, aq_layer_linear(19, 3 * 8, AQ_ACTIVATION_NONE));
-        add(&spec, aq_layer_gru(8));
-        add(&spec, aq_layer_linear(8, 3, AQ_ACTIVATION_NONE));
+        net_add(&spec, aq_layer_linear(5, 3 * 19, AQ_ACTIVATION_NONE));
+        net_add(&spec, aq_layer_gru(19));
+        net_add(&spec, aq_layer_linear(19, 3 * 8, AQ_ACTIVATION_NONE));
+        net_add(&spec, aq_layer_gru(8));
+        net_add(&spec, aq_layer_linear(8, 3, AQ_ACTIVATION_NONE));
         break;
     case NET_DUELING:
-        add(&spec, aq_layer_linear(8, 24, AQ_ACTIVATION_ELU));
-        add(&spec, aq_layer_linear(24, 6, AQ_ACTIVATION_NONE));
-        add(&spec, aq_layer_dueling(5, 1));
+        net_add(&spec, aq_layer_linear(8, 24, AQ_ACTIVATION_ELU));
+        net_add(&spec, aq_layer_linear(24, 6, AQ_ACTIVATION_NONE));
+        net_add(&spec, aq_layer_dueling(5, 1));
         break;
     default:
         add_heads(&spec);
@@ -186,15 +182,10 @@ static void set_schema(aq_snapshot *snapshot, uint32_t head, const aq_space *act
 static void fill_arrays(aq_snapshot *snapshot, aq_rng *rng)
 {
     float *arrays = aq_snapshot_arrays_edit(snapshot);
-    for (size_t i = 0; i < aq_net_spec_array_values(&snapshot->spec); i++) {
-        arrays[i] = (float)aq_rng_range(rng, -1.0, 1.0);
-    }
+    fill_range(arrays, aq_net_spec_array_values(&snapshot->spec), -1.0, 1.0, rng);
 }
 
-static void unref_snapshot(void *snapshot)
-{
-    aq_snapshot_unref(snapshot);
-}
+TEST_ENDING(unref_snapshot, aq_snapshot_unref);
 
 aq_snapshot *random_policy_create(const aq_net_spec *layers, const random_policy_how *how)
 {
@@ -252,9 +243,7 @@ float *random_policy_observations(const aq_net_spec *spec, uint64_t seed, size_t
     float *obs = aq_alloc(count, sizeof(*obs));
     assert_non_null(obs);
     aq_rng rng = rng_of(seed, 2);
-    for (size_t i = 0; i < count; i++) {
-        obs[i] = (float)aq_rng_normal(&rng);
-    }
+    fill_normal(obs, count, 1, &rng);
     at_end(aq_free, obs);
     return obs;
 }

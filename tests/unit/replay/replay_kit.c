@@ -122,10 +122,7 @@ aq_shard_run kit_run(const aq_run_settings *settings)
     };
 }
 
-static void destroy_batch(void *batch)
-{
-    aq_batch_destroy(batch);
-}
+TEST_ENDING(destroy_batch, aq_batch_destroy);
 
 aq_batch *kit_batch(const aq_replay_core *core, uint32_t rows)
 {

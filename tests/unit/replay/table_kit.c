@@ -148,10 +148,7 @@ uint64_t table_kit_insert(table_kit *kit, uint32_t length)
     return table_kit_insert_pieces(kit, &piece, 1);
 }
 
-static void destroy_batch(void *batch)
-{
-    aq_batch_destroy(batch);
-}
+TEST_ENDING(destroy_batch, aq_batch_destroy);
 
 aq_batch *table_kit_batch(const table_kit *kit, uint32_t rows)
 {

@@ -6,6 +6,7 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "tests/support/must.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 typedef struct tally_params {
@@ -148,26 +149,18 @@ aq_env_task tally_task(const char *options)
 
 aq_snapshot *tally_policy(const float *bias)
 {
-    const uint32_t format = AQ_FORMAT_F32;
-    aq_snapshot *snapshot = NULL;
+    const aq_net_spec spec =
+        net_of((aq_layer_spec[]){aq_layer_linear(TALLY_OBS, TALLY_CHOICES, AQ_ACTIVATION_NONE)});
     aq_snapshot_layer_data layer;
-    aq_net_spec spec;
-    must(aq_net_spec_init_mlp(TALLY_OBS, NULL, 0, TALLY_CHOICES, AQ_ACTIVATION_RELU, &spec, NULL));
-    must(aq_snapshot_create(&spec, &format, NULL, &snapshot));
-    snapshot->run_id = 1;
-    snapshot->version = 1;
-    snapshot->head = AQ_HEAD_ARGMAX;
-    memcpy(snapshot->task, "test:Tally", sizeof("test:Tally"));
-    schema(NULL, &snapshot->schema);
+    aq_schema its = {0};
+    schema(NULL, &its);
+    aq_snapshot *snapshot = policy_of(&spec, AQ_HEAD_ARGMAX, "test:Tally", &its);
     aq_snapshot_layer_edit(snapshot, 0, &layer);
     memcpy(layer.bias, bias, TALLY_CHOICES * sizeof(*bias));
     return snapshot;
 }
 
-static void destroy_engine(void *engine)
-{
-    aq_engine_destroy(engine);
-}
+TEST_ENDING(destroy_engine, aq_engine_destroy);
 
 aq_engine *tally_engine(const aq_env *env, uint32_t choice, uint64_t version, size_t rows)
 {
@@ -179,7 +172,6 @@ aq_engine *tally_engine(const aq_env *env, uint32_t choice, uint64_t version, si
     must(aq_text_set(snapshot->task, sizeof(snapshot->task), env->name));
     must(aq_engine_create(snapshot, rows, 0, &engine, NULL));
     at_end(destroy_engine, engine);
-    aq_snapshot_unref(snapshot);
     return engine;
 }
 

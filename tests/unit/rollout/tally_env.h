@@ -27,8 +27,8 @@ extern const aq_env_class tally_env_bytes;
 aq_env *tally_open(const aq_env_class *class, const char *options);
 aq_env_task tally_task(const char *options);
 
-/* A linear policy that scores choice i with bias[i] alone; version 1 to be changed by the caller.
- * */
+/* A linear policy that scores choice i with bias[i] alone, until the test is over; version 1, to be
+ * changed by the caller. */
 aq_snapshot *tally_policy(const float *bias);
 
 /* An engine of one for that environment which always takes `choice`, for so many rows. It

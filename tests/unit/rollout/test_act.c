@@ -4,6 +4,7 @@
 #include "common/policy/snapshot.h"
 #include "envs/env_open.h"
 #include "rollout/act.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 enum { ROWS = 6, PIXELS = 4, ELEMENTS = 3 };
@@ -36,28 +37,18 @@ static int set_up(void **state)
 /* Its outputs are its inputs; of a box, their hyperbolic tangents. */
 static aq_engine *mirror(aq_env *env, uint32_t width)
 {
-    const uint32_t format = AQ_FORMAT_F32;
-    aq_snapshot *snapshot = NULL;
+    const bool is_box = env->schema.action.kind == AQ_SPACE_BOX;
+    const aq_net_spec spec = net_of((aq_layer_spec[]){
+        aq_layer_linear(width, width, is_box ? AQ_ACTIVATION_TANH : AQ_ACTIVATION_NONE)});
+    aq_snapshot *snapshot =
+        policy_of(&spec, is_box ? AQ_HEAD_TANH_BOX : AQ_HEAD_ARGMAX, env->name, &env->schema);
     aq_snapshot_layer_data layer;
     aq_engine *engine = NULL;
-    aq_net_spec spec;
-    assert_int_equal(aq_net_spec_init_mlp(width, NULL, 0, width, AQ_ACTIVATION_RELU, &spec, NULL),
-                     0);
-    if (env->schema.action.kind == AQ_SPACE_BOX) {
-        spec.layers[0].activation = AQ_ACTIVATION_TANH;
-    }
-    assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), 0);
-    snapshot->run_id = 1;
-    snapshot->version = 1;
-    snapshot->head = env->schema.action.kind == AQ_SPACE_BOX ? AQ_HEAD_TANH_BOX : AQ_HEAD_ARGMAX;
-    memcpy(snapshot->task, env->name, strlen(env->name) + 1);
-    snapshot->schema = env->schema;
     aq_snapshot_layer_edit(snapshot, 0, &layer);
     for (uint32_t i = 0; i < width; i++) {
         ((float *)layer.weights)[i * width + i] = 1.0f;
     }
     assert_int_equal(aq_engine_create(snapshot, ROWS, 0, &engine, NULL), 0);
-    aq_snapshot_unref(snapshot);
     return engine;
 }
 
@@ -98,33 +89,16 @@ TEST(a_box_is_acted_in_as_the_engine_says)
     aq_act_destroy(act);
 }
 
-/* Its numbers are all 0. */
-static aq_snapshot *box_policy(const aq_net_spec *spec, const uint32_t *formats)
-{
-    aq_snapshot *snapshot = NULL;
-    assert_int_equal(aq_snapshot_create(spec, formats, NULL, &snapshot), 0);
-    snapshot->run_id = 1;
-    snapshot->version = 1;
-    snapshot->head = AQ_HEAD_TANH_BOX;
-    memcpy(snapshot->task, "test:Box", sizeof("test:Box"));
-    snapshot->schema = box_env.schema;
-    return snapshot;
-}
-
 /* What lies in its state decides what it gives; the rest is the engine's. */
 static aq_engine *rememberer(void)
 {
-    const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32, AQ_FORMAT_F32};
     const aq_layer_spec layers[] = {
         aq_layer_linear(ELEMENTS, AQ_GRU_GATES * ELEMENTS, AQ_ACTIVATION_NONE),
         aq_layer_gru(ELEMENTS), aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_TANH)};
     aq_snapshot_layer_data layer;
     aq_engine *engine = NULL;
-    aq_net_spec spec = {0};
-    assert_int_equal(aq_net_spec_add(&spec, &layers[0], NULL), 0);
-    assert_int_equal(aq_net_spec_add(&spec, &layers[1], NULL), 0);
-    assert_int_equal(aq_net_spec_add(&spec, &layers[2], NULL), 0);
-    aq_snapshot *snapshot = box_policy(&spec, formats);
+    const aq_net_spec spec = net_of(layers);
+    aq_snapshot *snapshot = policy_of(&spec, AQ_HEAD_TANH_BOX, box_env.name, &box_env.schema);
     aq_snapshot_layer_edit(snapshot, 0, &layer);
     for (uint32_t i = 2 * ELEMENTS; i < 3 * ELEMENTS; i++) {
         layer.bias[i] = 1.0f; /* half of tanh(1), then more */
@@ -134,7 +108,6 @@ static aq_engine *rememberer(void)
         ((float *)layer.weights)[i * ELEMENTS + i] = 1.0f;
     }
     assert_int_equal(aq_engine_create(snapshot, ROWS, 0, &engine, NULL), 0);
-    aq_snapshot_unref(snapshot);
     return engine;
 }
 
@@ -167,26 +140,21 @@ TEST(a_row_goes_on_from_its_state_until_another_episode_begins_there)
 /* Its mean is nothing, its deviation what is seen. */
 static aq_engine *explorer(void)
 {
-    const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32, AQ_FORMAT_F32, AQ_FORMAT_F32};
     aq_layer_spec layers[] = {aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_NONE),
                               aq_layer_noise(ELEMENTS, 1, 1, AQ_ACTIVATION_NONE),
                               aq_layer_linear(ELEMENTS, ELEMENTS, AQ_ACTIVATION_NONE),
                               aq_layer_noise(ELEMENTS, 2, 1, AQ_ACTIVATION_TANH)};
     aq_snapshot_layer_data layer;
     aq_engine *engine = NULL;
-    aq_net_spec spec = {0};
     layers[1].sources = (aq_layer_sources){.count = 1};
     layers[3].sources = (aq_layer_sources){.count = 2, .values = {1, 3}};
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
-    }
-    aq_snapshot *snapshot = box_policy(&spec, formats);
+    const aq_net_spec spec = net_of(layers);
+    aq_snapshot *snapshot = policy_of(&spec, AQ_HEAD_TANH_BOX, box_env.name, &box_env.schema);
     aq_snapshot_layer_edit(snapshot, 2, &layer);
     for (uint32_t i = 0; i < ELEMENTS; i++) {
         ((float *)layer.weights)[i * ELEMENTS + i] = 1.0f;
     }
     assert_succeeds(aq_engine_create(snapshot, ROWS, 0, &engine, &refusal));
-    aq_snapshot_unref(snapshot);
     return engine;
 }
 

@@ -109,7 +109,6 @@ TEST(a_policy_for_the_task_fits)
     aq_env_task task = tally_task("");
     aq_snapshot *snapshot = tally_policy(bias);
     assert_int_equal(aq_env_task_check_policy(&task, snapshot, NULL), 0);
-    aq_snapshot_unref(snapshot);
     aq_env_task_fini(&task);
 }
 
@@ -121,7 +120,6 @@ TEST(a_short_name_of_the_task_fits_too)
     assert_refused(aq_env_task_check_policy(&task, snapshot, &refusal), AQ_E_SCHEMA,
                    "a policy of another gym:CartPole-v1: "); /* the name is not what is wrong */
     assert_says(refusal.text, "and here it is box f32[4] -> discrete 2 (schema ");
-    aq_snapshot_unref(snapshot);
     aq_env_task_fini(&task);
 }
 
@@ -136,6 +134,5 @@ TEST(a_policy_for_something_else_is_refused_in_words)
     memcpy(snapshot->task, "gym:CartPole-v1", sizeof("gym:CartPole-v1"));
     assert_refused(aq_env_task_check_policy(&task, snapshot, &refusal), AQ_E_SCHEMA,
                    "gym:CartPole-v1");
-    aq_snapshot_unref(snapshot);
     aq_env_task_fini(&task);
 }

@@ -203,7 +203,6 @@ TEST(evaluate_refuses_an_engine_for_too_few_rows)
     assert_int_equal(aq_evaluate(tally, engine, 2, SEED, &result, NULL), 0);
     assert_int_equal(aq_evaluate(tally, engine, 3, SEED, &result, NULL), AQ_E_INVALID);
     aq_engine_destroy(engine);
-    aq_snapshot_unref(snapshot);
 }
 
 /* ---- screening and confirming --------------------------------------------------------------- */

@@ -19,7 +19,6 @@ static player *player_new(void)
     aq_snapshot *snapshot = tally_policy(bias);
     one.task = tally_task("");
     assert_int_equal(aq_engine_create(snapshot, AQ_GREEDY_OBS_LANES, 0, &one.engine, NULL), 0);
-    aq_snapshot_unref(snapshot);
     return &one;
 }
 

@@ -6,6 +6,7 @@
 #include "common/base/parse.h"
 #include "common/experience/experience.h"
 #include "tests/support/chunks.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/common/wire/experience_read.h"
@@ -166,25 +167,17 @@ TEST(while_all_wait_it_says_until_when)
 /* Pendulum's torque is within 2; this policy always says tanh(bias). */
 static void adopt_pendulum_policy(float bias)
 {
-    const uint32_t format = AQ_FORMAT_F32;
-    aq_snapshot *snapshot = NULL;
+    const aq_net_spec spec = net_of((aq_layer_spec[]){aq_layer_linear(3, 1, AQ_ACTIVATION_TANH)});
+    aq_snapshot *snapshot =
+        policy_of(&spec, AQ_HEAD_TANH_BOX, all.settings.task, &all.settings.schema);
     aq_snapshot_layer_data layer;
     aq_engine *engine = NULL;
-    aq_net_spec spec;
-    assert_int_equal(aq_net_spec_init_mlp(3, NULL, 0, 1, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    spec.layers[0].activation = AQ_ACTIVATION_TANH;
-    assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), 0);
     snapshot->run_id = KIT_RUN;
-    snapshot->version = 1;
-    snapshot->head = AQ_HEAD_TANH_BOX;
-    assert_int_equal(aq_text_set(snapshot->task, sizeof(snapshot->task), all.settings.task), 0);
-    snapshot->schema = all.settings.schema;
     aq_snapshot_layer_edit(snapshot, 0, &layer);
     layer.bias[0] = bias;
     assert_int_equal(aq_env_task_check_policy(aq_actor_core_task(all.core), snapshot, NULL), 0);
     assert_int_equal(aq_engine_create(snapshot, KIT_ENVS, 0, &engine, NULL), 0);
     assert_null(aq_actor_core_set_engine(all.core, engine));
-    aq_snapshot_unref(snapshot);
 }
 
 static void spread_of(double *ret_mean, double *ret_deviation)

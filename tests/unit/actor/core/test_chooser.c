@@ -5,6 +5,7 @@
 #include "actor/core/chooser.h"
 
 #include "common/experience/column_catalog.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 
@@ -22,28 +23,18 @@ typedef struct stand {
 /* Its weights are 0: each choice is as likely as the other, and its state grows. */
 static aq_engine *drawing_engine(const aq_schema *schema)
 {
-    const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32, AQ_FORMAT_F32};
     const aq_layer_spec layers[] = {aq_layer_linear(4, 3 * WIDTH, AQ_ACTIVATION_NONE),
                                     aq_layer_gru(WIDTH),
                                     aq_layer_linear(WIDTH, 2, AQ_ACTIVATION_NONE)};
-    aq_net_spec spec = {0};
-    aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data layer;
     aq_engine *engine = NULL;
-    EACH_ROW(i, layers) {
-        assert_succeeds(aq_net_spec_add(&spec, &layers[i], &refusal));
-    }
-    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), 0);
-    snapshot->run_id = snapshot->version = 1;
-    snapshot->head = AQ_HEAD_CATEGORICAL;
-    snapshot->schema = *schema;
-    (void)snprintf(snapshot->task, sizeof(snapshot->task), "gym:CartPole-v1");
+    aq_net_spec spec = net_of(layers);
+    aq_snapshot *snapshot = policy_of(&spec, AQ_HEAD_CATEGORICAL, "gym:CartPole-v1", schema);
     aq_snapshot_layer_edit(snapshot, 0, &layer);
     for (uint32_t i = 2 * WIDTH; i < 3 * WIDTH; i++) {
         layer.bias[i] = 1.0f;
     }
     assert_succeeds(aq_engine_create(snapshot, KIT_ENVS, 0, &engine, &refusal));
-    aq_snapshot_unref(snapshot);
     return engine;
 }
 

@@ -15,10 +15,7 @@
 #define TRUE_REWARDS      "\"rewards\": [1, -0.5, 0.25], "
 #define NO_ENDS           "\"terminated\": [0, 0, 0], \"truncated\": [0, 0, 0]"
 
-static void free_recording(void *recording)
-{
-    aq_recording_free(recording);
-}
+TEST_ENDING(free_recording, aq_recording_free);
 
 static aq_recording *record_text(void **state, const char *text)
 {

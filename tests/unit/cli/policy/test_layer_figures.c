@@ -3,6 +3,7 @@
  */
 #include "cli/policy/layer_figures.h"
 #include "common/nn/params.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -86,17 +87,13 @@ TEST(int8_figures_are_within_a_scale_of_fp32)
 
 TEST(layers_without_parameters_have_no_ranges)
 {
-    aq_net_spec chain = {0};
     aq_layer_figures figures[3];
     aq_snapshot *snapshot = NULL;
     static const float block[2 * 18 + 18] = {0.5f, -1.5f};
-    const aq_layer_spec linear = aq_layer_linear(2, 18, AQ_ACTIVATION_NONE);
-    const aq_layer_spec dueling = aq_layer_dueling(5, 3);
-    const aq_layer_spec categorical =
-        aq_layer_categorical(&(aq_head_shape){.choices = 5, .atoms = 3, .low = -1, .high = 1});
-    assert_int_equal(aq_net_spec_add(&chain, &linear, NULL), 0);
-    assert_int_equal(aq_net_spec_add(&chain, &dueling, NULL), 0);
-    assert_int_equal(aq_net_spec_add(&chain, &categorical, NULL), 0);
+    const aq_head_shape head = {.choices = 5, .atoms = 3, .low = -1, .high = 1};
+    const aq_layer_spec layers[] = {aq_layer_linear(2, 18, AQ_ACTIVATION_NONE),
+                                    aq_layer_dueling(5, 3), aq_layer_categorical(&head)};
+    const aq_net_spec chain = net_of(layers);
     assert_int_equal(aq_net_spec_validate(&chain, NULL), 0);
     const uint32_t formats[] = {AQ_FORMAT_INT4, AQ_FORMAT_F32, AQ_FORMAT_F32};
     assert_int_equal(aq_snapshot_create(&chain, formats, NULL, &snapshot), 0);
@@ -111,8 +108,8 @@ TEST(layers_without_parameters_have_no_ranges)
     assert_int_equal(figures[1].weights.count, 0);
     assert_int_equal(figures[2].bytes, 0);
 
-    json_t *layers = cli_json(aq_layer_figures_json(figures, 3));
-    const json_t *last = json_array_get(layers, 2);
+    json_t *shown = cli_json(aq_layer_figures_json(figures, 3));
+    const json_t *last = json_array_get(shown, 2);
     assert_string_equal(json_string_value(json_object_get(last, "kind")), "categorical");
     assert_true(json_is_null(json_object_get(last, "weights")));
     assert_true(json_is_null(json_object_get(last, "bias")));

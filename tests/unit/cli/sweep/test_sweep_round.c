@@ -17,10 +17,7 @@ static int apply(aq_sweep_event event)
     return aq_sweep_study_apply(&study, &event, &refusal);
 }
 
-static void end_study(void *its)
-{
-    aq_sweep_study_fini(its);
-}
+TEST_ENDING(end_study, aq_sweep_study_fini);
 
 static void begin(const char *yaml, bool is_resumed)
 {

@@ -7,10 +7,7 @@
 #include "common/base/queue.h"
 #include "tests/support/test.h"
 
-static void destroy(void *queue)
-{
-    aq_queue_destroy(queue);
-}
+TEST_ENDING(destroy, aq_queue_destroy);
 
 static aq_queue *queue_of(size_t capacity)
 {

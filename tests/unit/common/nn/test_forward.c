@@ -125,9 +125,7 @@ TEST(scratch_and_output_are_not_passed)
     for (size_t i = 0; i < GUARD; i++) {
         scratch[scratch_count + i] = out[DEEP_ROWS * 4 + i] = 1234.0f;
     }
-    for (size_t i = 0; i < DEEP_ROWS * 6; i++) {
-        in[i] = (float)aq_rng_normal(&rng);
-    }
+    fill_normal(in, DEEP_ROWS * 6, 1, &rng);
     aq_forward_reference(&spec, &params, in, DEEP_ROWS, scratch, out);
     for (size_t i = 0; i < GUARD; i++) {
         assert_true(scratch[scratch_count + i] == 1234.0f);

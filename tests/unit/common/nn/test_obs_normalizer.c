@@ -27,10 +27,7 @@ static void see(aq_obs_normalizer *normalizer, const float *rows, size_t count, 
     }
 }
 
-static void fini(void *normalizer)
-{
-    aq_obs_normalizer_fini(normalizer);
-}
+TEST_ENDING(fini, aq_obs_normalizer_fini);
 
 /* It is cleared away when the test is over. */
 static void init(aq_obs_normalizer *normalizer)

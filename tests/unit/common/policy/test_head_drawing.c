@@ -33,12 +33,8 @@ static bool make(uint32_t head, uint64_t seed, drawing *made)
     }
     made->array_count = (uint32_t)aq_net_spec_array_values(&made->spec);
     assert_true(made->array_count <= ARRAYS_MAX);
-    for (int i = 0; i < OUTPUTS; i++) {
-        made->outputs[i] = (float)aq_rng_range(&rng, -1.0, 1.0);
-    }
-    for (uint32_t i = 0; i < ARRAYS_MAX; i++) {
-        made->arrays[i] = (float)aq_rng_range(&rng, -0.9, 0.9);
-    }
+    fill_range(made->outputs, OUTPUTS, -1.0, 1.0, &rng);
+    fill_range(made->arrays, ARRAYS_MAX, -0.9, 0.9, &rng);
     made->terms = (aq_head_terms){
         .head = of, .action = &made->space, .width = OUTPUTS, .arrays = made->arrays};
     return true;

@@ -2,25 +2,22 @@
  * A list of layers with formats of their own is read, and fits a network or is refused in words.
  */
 #include "common/policy/layer_formats.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 /* 8-16-norm-4: two layers that have a choice */
-static void make_network(aq_net_spec *ret_spec)
+static aq_net_spec network(void)
 {
     const aq_layer_spec layers[] = {aq_layer_linear(8, 16, AQ_ACTIVATION_RELU),
                                     aq_layer_norm(16, AQ_ACTIVATION_NONE),
                                     aq_layer_linear(16, 4, AQ_ACTIVATION_NONE)};
-    memset(ret_spec, 0, sizeof(*ret_spec));
-    for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(aq_net_spec_add(ret_spec, &layers[i], NULL), 0);
-    }
+    return net_of(layers);
 }
 
 static int resolve(const char *text, uint32_t *ret_formats, aq_error *error)
 {
-    aq_net_spec spec;
+    const aq_net_spec spec = network();
     aq_layer_formats list;
-    make_network(&spec);
     int rc = aq_layer_formats_parse(text, &list, error);
     return rc != 0 ? rc : aq_layer_formats_resolve(&list, &spec, ret_formats, error);
 }
@@ -36,10 +33,9 @@ TEST(layers_count_from_both_ends)
 
 TEST(no_list_leaves_every_layer_alone)
 {
-    aq_net_spec spec;
+    const aq_net_spec spec = network();
     uint32_t formats[AQ_NET_LAYERS_MAX] = {7};
     const aq_layer_formats none = {0};
-    make_network(&spec);
     assert_int_equal(aq_layer_formats_resolve(&none, &spec, formats, NULL), 0);
     assert_int_equal(formats[0], 0);
 }

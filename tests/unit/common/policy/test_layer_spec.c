@@ -3,6 +3,7 @@
  */
 #include "common/policy/layer_spec.h"
 #include "common/policy/netspec.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 /* 84 x 84 x 4, as of a game's screen. */
@@ -216,11 +217,7 @@ static aq_net_spec game_net(void)
                                     aq_layer_linear(64, 357, AQ_ACTIVATION_NONE),
                                     aq_layer_dueling(6, 51),
                                     aq_layer_categorical(&atoms)};
-    aq_net_spec spec = {0};
-    for (int i = 0; i < 6; i++) {
-        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
-    }
-    return spec;
+    return net_of(layers);
 }
 
 TEST(layers_of_all_kinds_chain)

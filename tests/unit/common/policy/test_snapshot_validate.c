@@ -15,9 +15,7 @@ static void fill_f32(aq_snapshot *snapshot, uint32_t layer, aq_rng *rng)
     aq_snapshot_layer_data data;
     aq_snapshot_layer_edit(snapshot, layer, &data);
     float *weights = data.weights;
-    for (size_t i = 0; i < (size_t)spec->inputs * spec->outputs; i++) {
-        weights[i] = (float)aq_rng_normal(rng);
-    }
+    fill_normal(weights, (size_t)spec->inputs * spec->outputs, 1, rng);
 }
 
 static void fill_int8(aq_snapshot *snapshot, uint32_t layer, aq_rng *rng)

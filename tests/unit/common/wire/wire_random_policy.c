@@ -3,16 +3,12 @@
  * enough that thousands are made in a second.
  */
 #include "common/base/parse.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
 
 /* ---- networks ------------------------------------------------------------------------------- */
-
-static void add(aq_net_spec *spec, aq_layer_spec layer)
-{
-    assert_int_equal(aq_net_spec_add(spec, &layer, NULL), 0);
-}
 
 static enum aq_activation any_activation(aq_rng *rng)
 {
@@ -34,7 +30,7 @@ static uint32_t random_images(aq_rng *rng, aq_net_spec *spec)
         shape.kernel = between(rng, 1, smaller(3, smaller(shape.height, shape.width)));
         shape.stride = between(rng, 1, 3);
         shape.padding = between(rng, 0, shape.kernel - 1);
-        add(spec, aq_layer_conv2d(&shape, any_activation(rng)));
+        net_add(spec, aq_layer_conv2d(&shape, any_activation(rng)));
         shape = (aq_conv_shape){
             aq_conv_out_height(&shape), aq_conv_out_width(&shape), shape.filters, 0, 0, 0, 0};
     }
@@ -47,23 +43,23 @@ static void random_end(aq_rng *rng, aq_net_spec *spec, uint32_t width)
     const aq_head_shape head = {choices, between(rng, 2, 5), -1.5f, (float)aq_rng_uniform(rng)};
     switch (aq_rng_below(rng, 5)) {
     case 0:
-        add(spec, aq_layer_linear(width, choices, AQ_ACTIVATION_TANH));
+        net_add(spec, aq_layer_linear(width, choices, AQ_ACTIVATION_TANH));
         break;
     case 1:
-        add(spec, aq_layer_linear(width, 1 + choices, AQ_ACTIVATION_NONE));
-        add(spec, aq_layer_dueling(choices, 1));
+        net_add(spec, aq_layer_linear(width, 1 + choices, AQ_ACTIVATION_NONE));
+        net_add(spec, aq_layer_dueling(choices, 1));
         break;
     case 2:
-        add(spec, aq_layer_linear(width, (1 + choices) * head.atoms, AQ_ACTIVATION_NONE));
-        add(spec, aq_layer_dueling(choices, head.atoms));
-        add(spec, aq_layer_categorical(&head));
+        net_add(spec, aq_layer_linear(width, (1 + choices) * head.atoms, AQ_ACTIVATION_NONE));
+        net_add(spec, aq_layer_dueling(choices, head.atoms));
+        net_add(spec, aq_layer_categorical(&head));
         break;
     case 3:
-        add(spec, aq_layer_linear(width, choices * head.atoms, AQ_ACTIVATION_NONE));
-        add(spec, aq_layer_categorical(&head));
+        net_add(spec, aq_layer_linear(width, choices * head.atoms, AQ_ACTIVATION_NONE));
+        net_add(spec, aq_layer_categorical(&head));
         break;
     default:
-        add(spec, aq_layer_linear(width, choices, AQ_ACTIVATION_NONE));
+        net_add(spec, aq_layer_linear(width, choices, AQ_ACTIVATION_NONE));
         break;
     }
 }
@@ -75,15 +71,15 @@ void fixture_random_network(aq_rng *rng, aq_net_spec *ret_spec)
     const uint32_t hidden_count = between(rng, 0, 11);
     for (uint32_t i = 0; i < hidden_count; i++) {
         if (aq_rng_below(rng, 4) == 0) {
-            add(ret_spec, aq_layer_norm(width, any_activation(rng)));
+            net_add(ret_spec, aq_layer_norm(width, any_activation(rng)));
         } else if (i > 0 && aq_rng_below(rng, 4) == 0) {
             aq_layer_spec twice = aq_layer_add(width);
             const uint32_t value = ret_spec->layer_count;
             twice.sources = (aq_layer_sources){.count = 2, .values = {value, value}};
-            add(ret_spec, twice);
+            net_add(ret_spec, twice);
         } else {
             const uint32_t outputs = between(rng, 1, i == 0 ? 80 : 9);
-            add(ret_spec, aq_layer_linear(width, outputs, any_activation(rng)));
+            net_add(ret_spec, aq_layer_linear(width, outputs, any_activation(rng)));
             width = outputs;
         }
     }

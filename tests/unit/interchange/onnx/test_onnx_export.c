@@ -21,10 +21,7 @@ static aq_snapshot *policy(enum random_policy_net net, uint32_t format, uint32_t
     return random_policy_create(&spec, &how);
 }
 
-static void free_model(void *message)
-{
-    aq_message_free(message);
-}
+TEST_ENDING(free_model, aq_message_free);
 
 static const Actorq__V1__OnnxModel *exported(const aq_snapshot *snapshot,
                                              aq_onnx_figures *ret_figures)

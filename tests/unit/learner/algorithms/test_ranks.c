@@ -83,9 +83,8 @@ static void fill_sequences(aq_batch *batch, const struct trained *of, aq_rng *rn
     for (uint32_t c = AQ_BATCH_RECORDED; c < batch->column_count; c += 2) {
         const aq_batch_column *column = &batch->columns[c];
         float *recorded = (float *)(void *)column->bytes;
-        for (size_t i = 0; i < batch->rows * aq_batch_column_bytes(column) / sizeof(float); i++) {
-            recorded[i] = (float)aq_rng_range(rng, -1.2, -0.8);
-        }
+        fill_range(recorded, batch->rows * aq_batch_column_bytes(column) / sizeof(float), -1.2,
+                   -0.8, rng);
     }
 }
 

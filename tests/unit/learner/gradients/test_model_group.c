@@ -43,9 +43,7 @@ static talk *talk_of(void)
     aq_rng rng = rng_of(5, 0);
     memset(&made, 0, sizeof(made));
     for (uint32_t rank = 0; rank < RANKS; rank++) {
-        for (size_t i = 0; i < VALUES; i++) {
-            made.values[rank][i] = (float)aq_rng_range(&rng, -1, 1);
-        }
+        fill_range(made.values[rank], VALUES, -1, 1, &rng);
         made.squares[rank][0] = rank;
         made.squares[rank][1] = 0.1;
     }

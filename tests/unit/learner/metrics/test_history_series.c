@@ -15,10 +15,7 @@ static const aq_history_column columns[] = {
     {"most", "most", AQ_HISTORY_MOST},
 };
 
-static void destroy(void *series)
-{
-    aq_history_series_destroy(series);
-}
+TEST_ENDING(destroy, aq_history_series_destroy);
 
 static aq_history_series *make(size_t rows_max, double period_s, bool slides)
 {

@@ -11,10 +11,7 @@
 
 enum { WEEK_S = 7 * 24 * 3600, DOCUMENT_BYTES_MAX = 200000 };
 
-static void destroy(void *history)
-{
-    aq_run_history_destroy(history);
-}
+TEST_ENDING(destroy, aq_run_history_destroy);
 
 static aq_run_history *make(void)
 {

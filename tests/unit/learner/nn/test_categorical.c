@@ -11,9 +11,7 @@ enum { ATOMS = 7, ACTIONS = 3, ROWS = 6, OUTPUTS = ACTIONS * ATOMS };
 static void random_distribution(aq_rng *rng, float *out)
 {
     float logits[ATOMS];
-    for (int k = 0; k < ATOMS; k++) {
-        logits[k] = (float)aq_rng_normal(rng);
-    }
+    fill_normal(logits, ATOMS, 1, rng);
     aq_passes_best()->softmax(logits, 1, ATOMS, out);
 }
 

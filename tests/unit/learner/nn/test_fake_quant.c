@@ -8,6 +8,7 @@
 #include "learner/nn/fake_quant.h"
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/quantize.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 enum { INPUTS = 7, HIDDEN = 131, ACTIONS = 3, PARAMETERS_MAX = 20000 };
@@ -30,11 +31,6 @@ typedef struct fixture {
     aq_params real, fake;
 } fixture;
 
-static void add(aq_net_spec *spec, aq_layer_spec layer)
-{
-    assert_int_equal(aq_net_spec_add(spec, &layer, NULL), 0);
-}
-
 /* 7-131-131-3: widths that no group of 64 divides, a norm and a dueling head; weights of all sizes.
  */
 static void init(fixture *f, uint64_t seed)
@@ -47,11 +43,11 @@ static void init(fixture *f, uint64_t seed)
     }
     aq_space_init_box(&f->schema.obs, INPUTS, low, high);
     aq_space_init_discrete(&f->schema.action, ACTIONS);
-    add(&f->spec, aq_layer_linear(INPUTS, HIDDEN, AQ_ACTIVATION_NONE));
-    add(&f->spec, aq_layer_norm(HIDDEN, AQ_ACTIVATION_RELU));
-    add(&f->spec, aq_layer_linear(HIDDEN, HIDDEN, AQ_ACTIVATION_TANH));
-    add(&f->spec, aq_layer_linear(HIDDEN, 1 + ACTIONS, AQ_ACTIVATION_NONE));
-    add(&f->spec, aq_layer_dueling(ACTIONS, 1));
+    net_add(&f->spec, aq_layer_linear(INPUTS, HIDDEN, AQ_ACTIVATION_NONE));
+    net_add(&f->spec, aq_layer_norm(HIDDEN, AQ_ACTIVATION_RELU));
+    net_add(&f->spec, aq_layer_linear(HIDDEN, HIDDEN, AQ_ACTIVATION_TANH));
+    net_add(&f->spec, aq_layer_linear(HIDDEN, 1 + ACTIONS, AQ_ACTIVATION_NONE));
+    net_add(&f->spec, aq_layer_dueling(ACTIONS, 1));
     assert_int_equal(aq_params_init(&f->spec, &f->real), 0);
     assert_int_equal(aq_params_init(&f->spec, &f->fake), 0);
     assert_true(f->real.count <= PARAMETERS_MAX);

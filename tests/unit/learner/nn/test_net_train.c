@@ -4,6 +4,7 @@
  */
 #include "common/nn/forward.h"
 #include "learner/nn/hidden_layers.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/net_fixture.h"
 
@@ -95,10 +96,7 @@ TEST(gradients_through_distributions_are_right)
     const aq_layer_spec layers[] = {aq_layer_linear(4, 8, AQ_ACTIVATION_TANH),
                                     aq_layer_linear(8, 20, AQ_ACTIVATION_NONE),
                                     aq_layer_dueling(3, 5), aq_layer_categorical(&head)};
-    aq_net_spec spec = {0};
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
-    }
+    aq_net_spec spec = net_of(layers);
     net_fixture *f = net_fixture_of(&spec, off, 59);
     net_fixture_check_gradient(f, NET_ROWS);
     net_fixture_check_gradient(f, 2);
@@ -166,10 +164,7 @@ static aq_net_spec branched(void)
                                     aq_layer_linear(7, 5, AQ_ACTIVATION_NONE),
                                     aq_layer_dueling(4, 1),
                                     aq_layer_norm(5, AQ_ACTIVATION_RELU)};
-    aq_net_spec spec = {0};
-    for (size_t i = 0; i < 6; i++) {
-        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
-    }
+    aq_net_spec spec = net_of(layers);
     spec.layers[3].sources = (aq_layer_sources){.count = 1, .values = {2}};
     spec.layers[5].sources = (aq_layer_sources){.count = 1, .values = {0}};
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
@@ -286,11 +281,9 @@ TEST(rows_that_do_not_count_still_reach_the_input)
 
 TEST(gradients_through_a_norm_in_front_are_right)
 {
-    aq_net_spec spec = {0};
-    const aq_layer_spec norm = aq_layer_norm(6, AQ_ACTIVATION_TANH);
-    const aq_layer_spec linear = aq_layer_linear(6, 2, AQ_ACTIVATION_NONE);
-    assert_int_equal(aq_net_spec_add(&spec, &norm, NULL), 0);
-    assert_int_equal(aq_net_spec_add(&spec, &linear, NULL), 0);
+    const aq_layer_spec layers[] = {aq_layer_norm(6, AQ_ACTIVATION_TANH),
+                                    aq_layer_linear(6, 2, AQ_ACTIVATION_NONE)};
+    const aq_net_spec spec = net_of(layers);
     net_fixture *f = net_fixture_of(&spec, off, 53);
     net_fixture_check_gradient(f, NET_ROWS);
 }

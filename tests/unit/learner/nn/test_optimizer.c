@@ -106,9 +106,7 @@ TEST(threads_change_no_bit)
     }
     aq_rng rng = rng_of(3, 0);
     for (size_t t = 0; t < STEPS; t++) {
-        for (size_t i = 0; i < MANY; i++) {
-            gradient[i] = (float)aq_rng_normal(&rng);
-        }
+        fill_normal(gradient, MANY, 1, &rng);
         for (size_t i = 0; i < 2; i++) {
             aq_optimizer_step(&optimizers[i], all + i * 3 * MANY, gradient, MANY, 0.5f);
         }

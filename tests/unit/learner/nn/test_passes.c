@@ -8,26 +8,13 @@
 #include "common/sys/cpu.h"
 #include "learner/nn/passes.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/net_fixture.h"
 
 enum { ROOM = 4096, GUARD = 16, PART = 1024 };
 
 static const uint32_t activations[] = {AQ_ACTIVATION_NONE, AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
                                        AQ_ACTIVATION_ELU};
 enum { ACTIVATIONS = sizeof(activations) / sizeof(activations[0]) };
-
-static double exact(uint32_t activation, double z)
-{
-    switch (activation) {
-    case AQ_ACTIVATION_RELU:
-        return z > 0 ? z : 0;
-    case AQ_ACTIVATION_TANH:
-        return tanh(z);
-    case AQ_ACTIVATION_ELU:
-        return z > 0 ? z : expm1(z);
-    default:
-        return z;
-    }
-}
 
 static float activate(const aq_passes *passes, uint32_t activation, float z)
 {
@@ -57,13 +44,6 @@ static const aq_passes *generic(void)
     return last;
 }
 
-static void fill(float *out, size_t count, aq_rng *rng, double scale)
-{
-    for (size_t i = 0; i < count; i++) {
-        out[i] = (float)(scale * aq_rng_normal(rng));
-    }
-}
-
 TEST(activations_are_within_3e_7_of_the_exact_value)
 {
     const aq_passes *passes;
@@ -71,7 +51,7 @@ TEST(activations_are_within_3e_7_of_the_exact_value)
         for (size_t a = 0; a < ACTIVATIONS; a++) {
             for (int i = -300000; i <= 300000; i++) {
                 float z = (float)i * 1e-4f;
-                double want = exact(activations[a], z);
+                double want = exact_activation(activations[a], z);
                 double error = fabs(activate(passes, activations[a], z) - want);
                 if (error > 3e-7 * fmax(fabs(want), 1e-30)) {
                     fail_msg("%s: activation %u of %.9g is off by %g", passes->name, activations[a],
@@ -130,16 +110,17 @@ TEST(backward_multiplies_by_the_slope_and_sums_columns)
     aq_rng rng = rng_of(7, 0);
     for (size_t a = 0; a < ACTIVATIONS; a++) {
         double want_sums[WIDTH] = {0};
-        fill(z, ROWS * WIDTH, &rng, 2);
-        fill(d, ROWS * WIDTH, &rng, 1);
+        fill_normal(z, ROWS * WIDTH, 2, &rng);
+        fill_normal(d, ROWS * WIDTH, 1, &rng);
         memcpy(out, z, sizeof(out));
         memcpy(before, d, sizeof(before));
         aq_passes_best()->bias_activate(out, bias, ROWS, WIDTH, WIDTH, activations[a]);
         aq_passes_best()->activate_backward(d, out, ROWS, WIDTH, activations[a], sums);
         for (size_t i = 0; i < ROWS * WIDTH; i++) {
             const double h = 1e-6;
-            double slope =
-                (exact(activations[a], z[i] + h) - exact(activations[a], z[i] - h)) / (2 * h);
+            double slope = (exact_activation(activations[a], z[i] + h) -
+                            exact_activation(activations[a], z[i] - h)) /
+                           (2 * h);
             assert_near(d[i], before[i] * slope, 1e-6);
             want_sums[i % WIDTH] += d[i];
         }
@@ -168,7 +149,7 @@ TEST(sum_of_squares_is_that_of_double_precision)
 {
     float values[ROOM];
     aq_rng rng = rng_of(3, 0);
-    fill(values, ROOM, &rng, 1e15);
+    fill_normal(values, ROOM, 1e15, &rng);
     for (size_t count = 0; count < 200; count++) {
         double want = 0;
         for (size_t i = 0; i < count; i++) {
@@ -264,7 +245,7 @@ TEST(all_rungs_give_the_same_bits_and_stay_in_bounds)
     EACH_ROW(w, widths) {
         for (size_t shift = 0; shift < 3; shift++) {
             const size_t at = GUARD + shift, rows = 9, count = rows * widths[w];
-            fill(start.a, sizeof(start) / sizeof(float), &rng, 1);
+            fill_normal(start.a, sizeof(start) / sizeof(float), 1, &rng);
             for (size_t i = 0; i < ROOM; i++) {
                 start.d[i] = fabsf(start.d[i]); /* second moments */
             }
@@ -347,7 +328,7 @@ TEST(softmax_is_that_of_double_precision)
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t s = 0; s < 4; s++) {
             double top, sum = 0;
-            fill(x, WIDTH, &rng, scales[s]);
+            fill_normal(x, WIDTH, scales[s], &rng);
             top = x[0];
             for (size_t i = 0; i < WIDTH; i++) {
                 top = fmax(top, x[i]);
@@ -395,9 +376,9 @@ TEST(squashed_draws_are_those_of_double_precision)
     aq_rng rng = rng_of(31, 0);
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         EACH_ROW(s, spreads) {
-            fill(mean, COUNT, &rng, spreads[s]);
-            fill(log_deviation, COUNT, &rng, spreads[s]);
-            fill(noise, COUNT, &rng, 2);
+            fill_normal(mean, COUNT, spreads[s], &rng);
+            fill_normal(log_deviation, COUNT, spreads[s], &rng);
+            fill_normal(noise, COUNT, 2, &rng);
             passes->squash(&(aq_squash_pass){COUNT, mean, log_deviation, noise, deviation, action,
                                              log_density});
             for (size_t i = 0; i < COUNT; i++) {

@@ -3,6 +3,7 @@
  * sequences of several lengths that begin with states of their own.
  */
 #include "learner/nn/net_train.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 enum { INPUTS = 3, WIDTH = 4, OUTPUTS = 2, SEQUENCES = 3, STEPS = 5, ROWS = 3 + 3 + 2 + 1 + 1 };
@@ -26,13 +27,6 @@ static void drop(void *user)
     aq_free(net);
 }
 
-static void fill(float *values, size_t count, aq_rng *rng)
-{
-    for (size_t i = 0; i < count; i++) {
-        values[i] = (float)aq_rng_range(rng, -1.0, 1.0);
-    }
-}
-
 static memory_net *make_net(uint64_t seed)
 {
     const aq_layer_spec layers[] = {
@@ -42,19 +36,17 @@ static memory_net *make_net(uint64_t seed)
     aq_rng rng = rng_of(seed, 1);
     assert_non_null(net);
     at_end(drop, net);
-    for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(aq_net_spec_add(&net->spec, &layers[i], NULL), 0);
-    }
+    net->spec = net_of(layers);
     assert_succeeds(aq_net_spec_validate(&net->spec, &refusal));
     assert_int_equal(aq_params_init(&net->spec, &net->params), 0);
     assert_int_equal(aq_params_init(&net->spec, &net->gradient), 0);
     assert_succeeds(aq_net_train_create(
         &(aq_net_train_config){.spec = &net->spec, .rows_max = ROWS, .backward_rows_max = ROWS},
         &net->train, &refusal));
-    fill(net->params.block, net->params.count, &rng);
-    fill(net->input, ROWS * INPUTS, &rng);
-    fill(net->d_out, ROWS * OUTPUTS, &rng);
-    fill(net->state, SEQUENCES * WIDTH, &rng);
+    fill_range(net->params.block, net->params.count, -1, 1, &rng);
+    fill_range(net->input, ROWS * INPUTS, -1, 1, &rng);
+    fill_range(net->d_out, ROWS * OUTPUTS, -1, 1, &rng);
+    fill_range(net->state, SEQUENCES * WIDTH, -1, 1, &rng);
     net->sequences = (aq_net_sequences){.steps = STEPS, .active = active, .state = net->state};
     return net;
 }

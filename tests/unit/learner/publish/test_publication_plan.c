@@ -4,6 +4,7 @@
 #include "common/config/run_rules.h"
 #include "learner/publish/publication_plan.h"
 #include "tests/support/config_kit.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 static aq_run_config config_of(const char *const *assignments)
@@ -19,15 +20,11 @@ static aq_run_config config_of(const char *const *assignments)
 /* 4-8-norm-8-norm-3-dueling: three layers that may have a format. */
 static aq_net_spec network(void)
 {
-    aq_net_spec spec = {0};
     const aq_layer_spec layers[] = {
         aq_layer_linear(4, 8, AQ_ACTIVATION_NONE), aq_layer_norm(8, AQ_ACTIVATION_RELU),
         aq_layer_linear(8, 8, AQ_ACTIVATION_NONE), aq_layer_norm(8, AQ_ACTIVATION_RELU),
         aq_layer_linear(8, 3, AQ_ACTIVATION_NONE), aq_layer_dueling(2, 1)};
-    EACH_ROW(i, layers) {
-        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
-    }
-    return spec;
+    return net_of(layers);
 }
 
 /* Up to two assignments; NULL: none. */

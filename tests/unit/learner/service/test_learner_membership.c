@@ -369,10 +369,7 @@ static aq_token *token_of(enum aq_access_role role)
     return token;
 }
 
-static void drop_token(void *token)
-{
-    aq_token_destroy(token);
-}
+TEST_ENDING(drop_token, aq_token_destroy);
 
 /* With its incarnation, too, which nobody shows. */
 TEST_IN(service_desk, desk, an_actors_token_does_not_speak_for_a_shard)

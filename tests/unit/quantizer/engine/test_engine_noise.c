@@ -47,9 +47,7 @@ static float *make_noise(uint64_t seed)
 {
     float *noise = quantizer_fixture_floats((size_t)ROWS * NOISES);
     aq_rng rng = rng_of(seed, 2);
-    for (size_t i = 0; i < (size_t)ROWS * NOISES; i++) {
-        noise[i] = (float)aq_rng_normal(&rng);
-    }
+    fill_normal(noise, (size_t)ROWS * NOISES, 1, &rng);
     return noise;
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/sys/cpu.h"
 #include "quantizer/engine/qerror.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 #include "tests/unit/quantizer/random_policy.h"
@@ -233,9 +234,7 @@ static quantizer_fixture *categorical_of(const float *logits)
     const aq_head_shape head = {.choices = CHOICES, .atoms = ATOMS, .low = -1.0f, .high = 1.0f};
     const aq_layer_spec layers[] = {aq_layer_linear(3, LOGITS, AQ_ACTIVATION_NONE),
                                     aq_layer_categorical(&head)};
-    aq_net_spec spec = {0};
-    assert_int_equal(aq_net_spec_add(&spec, &layers[0], NULL), 0);
-    assert_int_equal(aq_net_spec_add(&spec, &layers[1], NULL), 0);
+    const aq_net_spec spec = net_of(layers);
     quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
     memset(fixture->params.weight[0], 0, (size_t)3 * LOGITS * sizeof(float));
     memcpy(fixture->params.bias[0], logits, LOGITS * sizeof(float));
@@ -281,10 +280,8 @@ TEST(a_divergence_may_be_large)
 
 TEST(a_head_alone_has_no_error)
 {
-    const aq_layer_spec head =
-        aq_layer_categorical(&(aq_head_shape){.choices = 2, .atoms = 3, .low = 0.0f, .high = 1.0f});
-    aq_net_spec spec = {0};
-    assert_int_equal(aq_net_spec_add(&spec, &head, NULL), 0);
+    const aq_head_shape head = {.choices = 2, .atoms = 3, .low = 0.0f, .high = 1.0f};
+    const aq_net_spec spec = net_of((aq_layer_spec[]){aq_layer_categorical(&head)});
     quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
     float *obs = quantizer_fixture_observations(fixture, ROWS);
     aq_engine *engine = make_engine(fixture, AQ_FORMAT_INT8_CHANNEL);

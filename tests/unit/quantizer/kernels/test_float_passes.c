@@ -37,13 +37,6 @@ static float from_bits(uint32_t bits)
     return value;
 }
 
-static void fill_normal(aq_rng *rng, float *values, size_t count, double scale)
-{
-    for (size_t i = 0; i < count; i++) {
-        values[i] = (float)(scale * aq_rng_normal(rng));
-    }
-}
-
 /* ---- activation functions ------------------------------------------------------------------- */
 
 static double one_place(double value)
@@ -218,10 +211,10 @@ TEST(norm_is_within_its_bound_and_the_same_on_every_rung)
     const aq_float_passes *rungs[RUNGS_MAX];
     const size_t rung_count = rungs_here(rungs);
     aq_rng rng = rng_of(11, 0);
-    fill_normal(&rng, own.gain, COUNT, 1.0);
-    fill_normal(&rng, own.bias, COUNT, 1.0);
+    fill_normal(own.gain, COUNT, 1.0, &rng);
+    fill_normal(own.bias, COUNT, 1.0, &rng);
     for (size_t s = 0; s < 3; s++) {
-        fill_normal(&rng, own.x, sizeof(own.x) / sizeof(own.x[0]), scales[s]);
+        fill_normal(own.x, sizeof(own.x) / sizeof(own.x[0]), scales[s], &rng);
         for (size_t i = 0; i < COUNT; i++) {
             own.x[COUNT + i] += 50.0f; /* a mean far from 0 */
         }
@@ -283,7 +276,7 @@ TEST(dueling_is_within_its_bound_and_the_same_on_every_rung)
     const aq_float_passes *rungs[RUNGS_MAX];
     const size_t rung_count = rungs_here(rungs);
     aq_rng rng = rng_of(12, 0);
-    fill_normal(&rng, own.x, HEAD_MAX, 10.0);
+    fill_normal(own.x, HEAD_MAX, 10.0, &rng);
     EACH_ROW(s, shapes) {
         const aq_head_shape head = {.choices = shapes[s][0], .atoms = shapes[s][1]};
         const aq_const_rows x = {.values = own.x};
@@ -331,7 +324,7 @@ TEST(categorical_is_within_its_bound_and_the_same_on_every_rung)
             .choices = shape[0], .atoms = shape[1], .low = -10.0f, .high = 10.0f};
         const aq_const_rows x = {.values = own.x};
         const aq_float_rows y = {.values = own.y, .stride = 0, .rows = 1};
-        fill_normal(&rng, own.x, HEAD_MAX, scales[i / 5]);
+        fill_normal(own.x, HEAD_MAX, scales[i / 5], &rng);
         for (uint32_t k = 0; k < head.atoms; k++) {
             atoms[k] = aq_head_atom(&head, k);
         }

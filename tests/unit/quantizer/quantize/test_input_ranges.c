@@ -5,6 +5,7 @@
 
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/input_ranges.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 #include "tests/unit/quantizer/random_policy.h"
@@ -131,10 +132,7 @@ TEST(nor_is_it_two_layers_behind)
     const aq_layer_spec layers[] = {aq_layer_linear(5, 3 * 6, AQ_ACTIVATION_NONE), aq_layer_gru(6),
                                     aq_layer_linear(6, 4, AQ_ACTIVATION_RELU),
                                     aq_layer_linear(4, 3, AQ_ACTIVATION_NONE)};
-    aq_net_spec spec = {0};
-    EACH_ROW(i, layers) {
-        assert_succeeds(aq_net_spec_add(&spec, &layers[i], &refusal));
-    }
+    aq_net_spec spec = net_of(layers);
     quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
     const float *obs = quantizer_fixture_observations(fixture, ROWS);
     aq_range_observer observer = observer_by(AQ_RANGE_MIN_MAX);

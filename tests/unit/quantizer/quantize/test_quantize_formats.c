@@ -5,6 +5,7 @@
 #include <float.h>
 
 #include "common/policy/half.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
@@ -23,10 +24,7 @@ static void quantizer_fixture_setup(quantizer_fixture *fixture)
         [NORM] = aq_layer_norm(HIDDEN, AQ_ACTIVATION_ELU),
         [LAST] = aq_layer_linear(HIDDEN, OUTPUTS, AQ_ACTIVATION_NONE),
     };
-    aq_net_spec spec = {0};
-    for (int i = 0; i < LAYERS; i++) {
-        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
-    }
+    aq_net_spec spec = net_of(layers);
     quantizer_fixture_init_spec(fixture, &spec);
 }
 
@@ -161,13 +159,10 @@ TEST_IN(quantizer_fixture, fixture, each_layer_may_have_its_own_format)
 
 TEST(heads_have_no_parameters_in_any_format)
 {
-    aq_net_spec spec = {0};
     const aq_head_shape head = {.choices = 3, .atoms = 5, .low = -1.0f, .high = 1.0f};
     const aq_layer_spec layers[] = {aq_layer_linear(7, 4 * 5, AQ_ACTIVATION_NONE),
                                     aq_layer_dueling(3, 5), aq_layer_categorical(&head)};
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
-    }
+    aq_net_spec spec = net_of(layers);
     quantizer_fixture *fixture = quantizer_fixture_of_spec(&spec);
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, format);

@@ -32,9 +32,7 @@ TEST(every_rank_is_that_of_sorting)
     float values[COUNT_MAX];
     aq_rng rng = rng_of(5, 0);
     for (size_t count = 1; count <= COUNT_MAX; count += 13) {
-        for (size_t i = 0; i < count; i++) {
-            values[i] = (float)aq_rng_normal(&rng);
-        }
+        fill_normal(values, count, 1, &rng);
         assert_ranks(values, count);
     }
 }

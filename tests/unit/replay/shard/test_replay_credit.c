@@ -16,10 +16,7 @@ typedef struct test_shard {
     int64_t now_ns;
 } test_shard;
 
-static void destroy_roster(void *roster)
-{
-    aq_replay_roster_destroy(roster);
-}
+TEST_ENDING(destroy_roster, aq_replay_roster_destroy);
 
 /* Minimum 100, 4 rows a step, requests of 16 rows. */
 static test_shard shard_of(double tolerance)

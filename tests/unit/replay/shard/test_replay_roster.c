@@ -5,10 +5,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
-static void destroy(void *roster)
-{
-    aq_replay_roster_destroy(roster);
-}
+TEST_ENDING(destroy, aq_replay_roster_destroy);
 
 static aq_replay_roster *roster_of(size_t capacity)
 {

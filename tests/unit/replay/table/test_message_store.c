@@ -6,10 +6,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
-static void destroy(void *store)
-{
-    aq_message_store_destroy(store);
-}
+TEST_ENDING(destroy, aq_message_store_destroy);
 
 static aq_message_store *store_of(uint64_t memory_bytes)
 {

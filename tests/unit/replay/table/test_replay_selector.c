@@ -11,10 +11,7 @@ typedef struct selection {
     uint64_t first, end;
 } selection;
 
-static void destroy_selector(void *selector)
-{
-    aq_replay_selector_destroy(selector);
-}
+TEST_ENDING(destroy_selector, aq_replay_selector_destroy);
 
 static selection select_by(uint32_t kind, uint32_t remover, uint64_t seed)
 {

@@ -78,9 +78,7 @@ static void fill_row(memory_stand *all, uint32_t row)
     assert_true(aq_forward_scratch(spec, 1) <= SCRATCH);
     group->length[row] = 2 + row % (STEPS - 1);
     group->weight[row] = 1;
-    for (uint32_t i = 0; i < WIDTH; i++) {
-        state[i] = (float)aq_rng_range(&all->rng, -0.1, 0.1);
-    }
+    fill_range(state, WIDTH, -0.1, 0.1, &all->rng);
     for (uint32_t t = 0; t < group->length[row]; t++) {
         const size_t place = (size_t)row * STEPS + t, boundary = place + row;
         float *obs = (float *)(void *)group->obs + boundary;
