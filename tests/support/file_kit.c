@@ -87,14 +87,19 @@ void file_put_text(const char *path, const char *text)
     file_put(path, text, strlen(text));
 }
 
-size_t file_get(const char *path, void *bytes, size_t size_max)
+aq_buffer *file_bytes(const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    const size_t size = fread(bytes, 1, size_max, file);
-    assert_true(size < size_max);
-    (void)fclose(file);
-    return size;
+    enum { BYTES_MAX = 64 << 20 };
+    aq_buffer *bytes = buffer_up_to(BYTES_MAX);
+    assert_succeeds(aq_file_read(path, bytes, &refusal));
+    assert_int_equal(aq_buffer_append(bytes, "", 1), 0);
+    bytes->size--;
+    return bytes;
+}
+
+char *file_text(const char *path)
+{
+    return (char *)file_bytes(path)->data;
 }
 
 void file_flip(const char *path, long offset)
@@ -107,4 +112,33 @@ void file_flip(const char *path, long offset)
     assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
     assert_int_not_equal(fputc(byte ^ 0x10, file), EOF);
     assert_int_equal(fclose(file), 0);
+}
+
+static int run(const char *format, va_list values, bool must_succeed)
+{
+    char command[8192];
+    const int length = vsnprintf(command, sizeof(command), format, values);
+    assert_in_range(length, 1, sizeof(command) - 1);
+    const int status = system(command);
+    if (must_succeed && status != 0) {
+        fail_msg("this ends with %d: %s", status, command);
+    }
+    return status;
+}
+
+int shell(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    const int status = run(format, values, false);
+    va_end(values);
+    return status;
+}
+
+void shell_succeeds(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    (void)run(format, values, true);
+    va_end(values);
 }

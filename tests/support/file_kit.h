@@ -1,10 +1,11 @@
 /*
- * Files of tests, written and read whole, and the folders they lie in. A failure fails the test.
+ * Files of tests, written and read whole, the folders they lie in, and what the shell does to them.
+ * A failure fails the test.
  */
 #ifndef AQ_TESTS_SUPPORT_FILE_KIT_H
 #define AQ_TESTS_SUPPORT_FILE_KIT_H
 
-#include <stddef.h>
+#include "common/base/buffer.h"
 
 /* A new folder below /tmp, and its removal with all that is in it; the first is the test's, which
  * removes it when it is over. */
@@ -23,10 +24,15 @@ const char *file_last(const char *folder, const char *part);
 void file_put(const char *path, const void *bytes, size_t size);
 void file_put_text(const char *path, const char *text);
 
-/* Returns its size, which is below `size_max`. */
-size_t file_get(const char *path, void *bytes, size_t size_max);
+/* All of it, until the test is over; behind it is a zero that its size leaves out. */
+aq_buffer *file_bytes(const char *path);
+char *file_text(const char *path);
 
 /* Flips a bit of the byte at `offset`, counted from the end when negative. */
 void file_flip(const char *path, long offset);
+
+/* The status of a command that the shell runs, as system() has it; or it must be 0. */
+int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void shell_succeeds(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

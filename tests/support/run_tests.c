@@ -195,6 +195,12 @@ void aq_assert_succeeds(int rc, const char *file, int line)
     }
 }
 
+void aq_assert_same_buffers(const aq_buffer *a, const aq_buffer *b, const char *file, int line)
+{
+    _assert_int_equal((LargestIntegralType)a->size, (LargestIntegralType)b->size, file, line);
+    _assert_memory_equal(a->data, b->data, a->size, file, line);
+}
+
 void aq_assert_near(double value, double expected, double within, const char *file, int line)
 {
     /* Written so that a NaN fails it. */

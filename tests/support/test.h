@@ -158,6 +158,10 @@ void aq_assert_refused(int rc, int code, const char *words, const char *file, in
 #define assert_succeeds(call) aq_assert_succeeds((call), __FILE__, __LINE__)
 void aq_assert_succeeds(int rc, const char *file, int line);
 
+/* The buffers have the same bytes in them. */
+#define assert_same_buffers(a, b) aq_assert_same_buffers((a), (b), __FILE__, __LINE__)
+void aq_assert_same_buffers(const aq_buffer *a, const aq_buffer *b, const char *file, int line);
+
 /* |value - expected| <= within. */
 #define assert_near(value, expected, within)                                                       \
     aq_assert_near((value), (expected), (within), __FILE__, __LINE__)

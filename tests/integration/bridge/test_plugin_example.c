@@ -4,6 +4,7 @@
  */
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum { LANES = 8, STEPS = 1000, RESTORED_STEPS = 50 };
@@ -15,12 +16,10 @@ static char folder[] = "/tmp/bridge-plugin-XXXXXX";
 static int build_example(void **state)
 {
     (void)state;
-    char command[1024];
     if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
         return -1;
     }
-    (void)snprintf(command, sizeof(command), "'%s/build.sh' .", example);
-    return system(command);
+    return shell("'%s/build.sh' .", example);
 }
 
 static int remove_example(void **state)
@@ -116,19 +115,14 @@ TEST(friction_slows)
 
 TEST(the_program_measures_it)
 {
-    char command[1024];
-    (void)snprintf(command, sizeof(command),
-                   "'%s' env bench 'so:./point_robot.so:reach?check=yes' --seconds 1 >/dev/null",
+    shell_succeeds("'%s' env bench 'so:./point_robot.so:reach?check=yes' --seconds 1 >/dev/null",
                    actorq);
-    assert_int_equal(system(command), 0);
 }
 
 /* Exit status of the program; what it said is in the file `said`. */
 static int run_actorq(const char *arguments)
 {
-    char command[1024];
-    (void)snprintf(command, sizeof(command), "'%s' %s >said 2>&1", actorq, arguments);
-    return WEXITSTATUS(system(command));
+    return WEXITSTATUS(shell("'%s' %s >said 2>&1", actorq, arguments));
 }
 
 /* What was trained here may be read by somebody who has only been given it. */

@@ -13,10 +13,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-enum { PAGE_MAX = 1 << 22 };
-
 static const char *folder;
-static char page[PAGE_MAX];
 
 static int setup(void **state)
 {
@@ -52,7 +49,7 @@ TEST_WITH(two_precisions_are_compared, setup, cli_fixture_teardown)
         assert_string_equal(json_string_value(json_object_get(row, "speedup_missing")),
                             "fewer than 3 seeds");
     }
-    page[file_get(file_in(folder, "report.html"), page, sizeof(page) - 1)] = '\0';
+    const char *page = file_text(file_in(folder, "report.html"));
     assert_says(page, "fewer than 3 seeds");
     assert_says(page, "<svg");
 }
@@ -73,7 +70,7 @@ TEST_WITH(modes_are_compared, setup, cli_fixture_teardown)
         assert_true(json_is_null(json_object_get(row, "efficiency")));
         assert_int_equal(json_array_size(json_object_get(row, "rank_waiting_shares")), i + 1);
     }
-    page[file_get(file_in(folder, "report.html"), page, sizeof(page) - 1)] = '\0';
+    const char *page = file_text(file_in(folder, "report.html"));
     assert_says(page, "--learners 2");
     assert_says(page, "Which problems each suits");
 }
@@ -211,6 +208,6 @@ TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardo
                     "quantizer.layer_formats=9:bf16", "--output", folder, "-q", NULL);
     assert_int_equal(result->exit_status, 1);
     assert_says(result->err, "no run came to its end");
-    page[file_get(file_in(folder, "report.html"), page, sizeof(page) - 1)] = '\0';
+    const char *page = file_text(file_in(folder, "report.html"));
     assert_says(page, "cannot be built");
 }

@@ -11,10 +11,6 @@
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/gif_reader.h"
 
-enum { FILE_BYTES_MAX = 1 << 20 };
-
-static unsigned char bytes[FILE_BYTES_MAX];
-
 /* ---- eval ----------------------------------------------------------------------------------- */
 
 /* The object that `actorq eval --json` prints for these arguments. */
@@ -107,10 +103,10 @@ TEST_IN_FOLDER(every_damaged_byte_is_found)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 7);
-    size_t size = file_get(path, bytes, FILE_BYTES_MAX);
+    const aq_buffer *bytes = file_bytes(path);
     /* All of the frame's header, then here and there. */
-    for (size_t at = 0; at < size; at += at < 20 ? 1 : 97) {
-        file_put(path, bytes, size);
+    for (size_t at = 0; at < bytes->size; at += at < 20 ? 1 : 97) {
+        file_put(path, bytes->data, bytes->size);
         file_flip(path, (long)at);
         program_refuses("a.aq", "inspect", path, NULL);
     }
@@ -149,18 +145,15 @@ TEST_IN_FOLDER(every_format_is_written_and_plays)
 /* A link of the test's own: where it were replaced, no more than that would be lost. */
 TEST_IN_FOLDER(standard_output_is_a_file_like_others)
 {
-    static char expected[PROGRAM_TEXT_MAX];
     struct stat status;
     const char *link = cli_path(state, "out");
     const char *policy = cli_path(state, "int8.aq");
     cli_write_policy(policy, AQ_FORMAT_INT8_CHANNEL, 7);
     assert_int_equal(symlink("/dev/stdout", link), 0);
     program_succeeds("export", policy, "-o", cli_path(state, "p.c"), NULL);
-    const size_t size = file_get(cli_path(state, "p.c"), expected, sizeof(expected) - 1);
-    expected[size] = '\0';
     const program_result *result = program_run("export", policy, "-o", link, NULL);
     assert_int_equal(result->exit_status, 0);
-    assert_string_equal(result->out, expected);
+    assert_string_equal(result->out, file_text(cli_path(state, "p.c")));
     assert_non_null(strstr(result->err, "gym:CartPole-v1, version 31, int8")); /* not in the file */
     assert_int_equal(lstat(link, &status), 0);
     assert_true(S_ISLNK(status.st_mode));
@@ -169,14 +162,13 @@ TEST_IN_FOLDER(standard_output_is_a_file_like_others)
 /* The policy stays, whatever the file is called that is to be written. */
 TEST_IN_FOLDER(nothing_is_written_over_what_was_read)
 {
-    static char before[1 << 16], after[1 << 16];
     const char *words = "fp32.aq would be written over itself";
     const char *policy = cli_path(state, "fp32.aq"), *link = cli_path(state, "link");
     const char *folder = cli_path(state, "folder");
     cli_write_policy(policy, AQ_FORMAT_F32, 7);
     assert_int_equal(symlink(policy, link), 0);
     assert_int_equal(mkdir(folder, 0700), 0);
-    const size_t size = file_get(policy, before, sizeof(before));
+    const aq_buffer *before = file_bytes(policy);
     program_refuses(words, "export", policy, "-o", policy, NULL);
     program_refuses(words, "export", policy, "--format", "onnx", "-o", link, NULL);
     program_refuses(words, "import", policy, "--task", "gym:CartPole-v1", "-o", link, NULL);
@@ -184,8 +176,7 @@ TEST_IN_FOLDER(nothing_is_written_over_what_was_read)
     program_refuses(words, "play", policy, "--gif", link, NULL);
     program_refuses(words, "play", policy, "--png", policy, NULL);
     program_refuses("is a folder; a file is written", "export", policy, "-o", folder, NULL);
-    assert_int_equal(file_get(policy, after, sizeof(after)), size);
-    assert_memory_equal(before, after, size);
+    assert_same_buffers(before, file_bytes(policy));
 }
 
 TEST_IN_FOLDER(two_files_of_one_name_are_refused)
@@ -201,13 +192,10 @@ TEST_IN_FOLDER(two_files_of_one_name_are_refused)
 
 TEST_IN_FOLDER(the_same_seed_writes_the_same_file)
 {
-    static char first[1 << 16], again[1 << 16];
     cli_write_run(*state);
     program_succeeds("quantize", *state, cli_path(state, "a.aq"), "--rows", "100", NULL);
     program_succeeds("quantize", *state, cli_path(state, "b.aq"), "--rows", "100", NULL);
-    const size_t size = file_get(cli_path(state, "a.aq"), first, sizeof(first));
-    assert_int_equal(file_get(cli_path(state, "b.aq"), again, sizeof(again)), size);
-    assert_memory_equal(first, again, size);
+    assert_same_buffers(file_bytes(cli_path(state, "a.aq")), file_bytes(cli_path(state, "b.aq")));
 }
 
 TEST_IN_FOLDER(the_same_seed_shows_the_same)
@@ -232,7 +220,8 @@ TEST_IN_FOLDER(a_policy_is_played_into_an_animation_with_a_frame_a_step)
     const json_t *episode = json_array_get(json_object_get(object, "episodes"), 0);
     const json_int_t steps = json_integer_value(json_object_get(episode, "steps"));
     assert_string_equal(json_string_value(json_object_get(object, "task")), "gym:CartPole-v1");
-    gif_reader_open(&reader, bytes, file_get(gif, bytes, sizeof(bytes)));
+    const aq_buffer *bytes = file_bytes(gif);
+    gif_reader_open(&reader, bytes->data, bytes->size);
     while (gif_reader_next(&reader)) {
         frames++;
     }

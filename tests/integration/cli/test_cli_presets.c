@@ -37,13 +37,11 @@ TEST(all_presets_are_listed)
 TEST_IN_FOLDER(a_run_says_and_keeps_what_was_chosen)
 {
     const char *folder = cli_path(state, "run");
-    static char config[1 << 16];
     const program_result *result =
         program_run("train", TASK, "--run", folder, "--set", "limits.env_steps=1500", NULL);
     assert_int_equal(result->exit_status, 0);
     assert_says(result->err, "preset pendulum-td3, algorithm td3");
-    config[file_get(file_in(folder, "config.yaml"), config, sizeof(config) - 1)] = '\0';
-    assert_says(config, "\n  algorithm: td3\n");
-    config[file_get(file_in(folder, "logs/learner.log"), config, sizeof(config) - 1)] = '\0';
-    assert_says(config, "preset=pendulum-td3 algorithm=td3");
+    assert_says(file_text(file_in(folder, "config.yaml")), "\n  algorithm: td3\n");
+    assert_says(file_text(file_in(folder, "logs/learner.log")),
+                "preset=pendulum-td3 algorithm=td3");
 }

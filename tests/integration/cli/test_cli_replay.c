@@ -11,7 +11,7 @@
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
-enum { TEXT_MAX = 128, FILE_BYTES_MAX = 64 << 20, PATIENCE_S = 60 };
+enum { TEXT_MAX = 128, PATIENCE_S = 60 };
 
 static char *folder;
 
@@ -42,29 +42,17 @@ static json_int_t steps_of(const char *what)
 }
 
 /* All of a data set but its header, which says where it comes from. */
-static aq_buffer blocks_of(const char *path)
+static const aq_buffer *blocks_of(const char *path)
 {
-    aq_buffer bytes;
-    aq_buffer_init(&bytes, FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(path, &bytes, NULL), 0);
+    aq_buffer *bytes = file_bytes(path);
     size_t at_block = 16;
-    while (memcmp(bytes.data + at_block, "AQBK", 4) != 0) {
+    while (memcmp(bytes->data + at_block, "AQBK", 4) != 0) {
         at_block++;
-        assert_true(at_block < bytes.size - 4);
+        assert_true(at_block < bytes->size - 4);
     }
-    memmove(bytes.data, bytes.data + at_block, bytes.size - at_block);
-    bytes.size -= at_block;
+    memmove(bytes->data, bytes->data + at_block, bytes->size - at_block);
+    bytes->size -= at_block;
     return bytes;
-}
-
-static void assert_same_blocks(const char *left_path, const char *right_path)
-{
-    aq_buffer left = blocks_of(left_path);
-    aq_buffer right = blocks_of(right_path);
-    assert_int_equal(left.size, right.size);
-    assert_memory_equal(left.data, right.data, left.size);
-    aq_buffer_fini(&left);
-    aq_buffer_fini(&right);
 }
 
 /* A short run leaves a store behind; its data set is what the other tests are about. */
@@ -135,15 +123,12 @@ TEST(inspect_reads_how_far_senders_were_at_the_head_of_a_file)
 /* The reader in Python, where there is one with NumPy. */
 TEST(another_language_reads_the_same)
 {
-    char command[8 * TEXT_MAX];
     const char *python = getenv("ACTORQ_PYTHON");
     const char *reader = getenv("AQ_READER");
     if (python == NULL || python[0] == '\0' || reader == NULL) {
         skip();
     }
-    (void)snprintf(command, sizeof(command), "%s %s %s/steps.aqds >%s/python", python, reader,
-                   folder, folder);
-    assert_int_equal(system(command), 0);
+    shell_succeeds("%s %s %s/steps.aqds >%s/python", python, reader, folder, folder);
     json_t *found = json_load_file(at("python"), 0, NULL);
     json_t *expected = inspect(at("steps.aqds"));
     assert_non_null(found);
@@ -154,22 +139,19 @@ TEST(another_language_reads_the_same)
     assert_true(json_number_value(json_object_get(found, "reward")) ==
                 (double)whole(expected, "transitions"));
     json_decref(found);
-    (void)snprintf(command, sizeof(command),
-                   "head -c -64 %s/steps.aqds >%s/cut.aqds; %s %s %s/cut.aqds 2>%s/python", folder,
-                   folder, python, reader, folder, folder);
-    assert_int_not_equal(system(command), 0);
+    assert_int_not_equal(
+        shell("head -c -64 %s/steps.aqds >%s/cut.aqds; %s %s %s/cut.aqds 2>%s/python", folder,
+              folder, python, reader, folder, folder),
+        0);
 }
 
 /* The words of what is damaged have its path in them. */
 TEST(damage_is_seen_whatever_the_path)
 {
-    char command[8 * TEXT_MAX];
     const char *odd = at("odd\xff");
-    (void)snprintf(command, sizeof(command),
-                   "cp -r '%s/run/replay-0' '%s' && set -- '%s'/segment-* && "
+    shell_succeeds("cp -r '%s/run/replay-0' '%s' && set -- '%s'/segment-* && "
                    "printf damaged | dd of=\"$1\" bs=1 seek=5000 conv=notrunc status=none",
                    folder, odd, odd);
-    assert_int_equal(system(command), 0);
     const program_result *result =
         program_run("replay", "inspect", odd, "--json", "--verify", "--quiet", NULL);
     assert_int_equal(result->exit_status, 1);
@@ -301,15 +283,10 @@ TEST(steps_of_a_memory_are_a_data_set_to_learn_from)
 /* The shard of a run on this host, once it has joined. */
 static void find_shard(const char *run, char *url)
 {
-    char command[4 * TEXT_MAX];
-    aq_buffer *text = buffer_up_to(4096);
     const char *path = file_in(run, "endpoint.json");
-    (void)snprintf(command, sizeof(command),
-                   "for i in $(seq %d); do test -e %s && exit 0; sleep 0.1; done; exit 1",
+    shell_succeeds("for i in $(seq %d); do test -e %s && exit 0; sleep 0.1; done; exit 1",
                    10 * PATIENCE_S, path);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(aq_file_read(path, text, NULL), 0);
-    json_t *object = json_loadb((const char *)text->data, text->size, 0, NULL);
+    json_t *object = json_loads(file_text(path), 0, NULL);
     const char *learner = json_string_value(json_object_get(object, "learner"));
     assert_non_null(learner);
     const size_t stem = strlen(learner) - strlen("learner");
@@ -319,7 +296,7 @@ static void find_shard(const char *run, char *url)
 
 TEST(a_shard_that_runs_gives_and_takes)
 {
-    char url[TEXT_MAX], command[4 * TEXT_MAX];
+    char url[TEXT_MAX];
     const json_int_t steps = steps_of(at("steps.aqds"));
     program_start("train", "--offline", at("steps.aqds"), "--run", at("live"), "--quiet",
                   "--no-evaluator", "--set", "learner.algorithm=dqn", "--set", "limits.wall_s=50",
@@ -328,41 +305,30 @@ TEST(a_shard_that_runs_gives_and_takes)
     find_shard(at("live"), url);
     /* program_run has one at a time, so these are started by the shell. */
     const char *actorq = program_path();
-    (void)snprintf(command, sizeof(command),
-                   "for i in $(seq 300); do %s replay export %s %s/live.aqds 2>%s/why && exit 0; "
+    shell_succeeds("for i in $(seq 300); do %s replay export %s %s/live.aqds 2>%s/why && exit 0; "
                    "sleep 0.1; done; cat %s/why; exit 1",
                    actorq, url, folder, folder, folder);
-    assert_int_equal(system(command), 0);
-    (void)snprintf(command, sizeof(command), "%s replay inspect %s/live/replay-0 2>%s/why", actorq,
-                   folder, folder);
-    assert_int_not_equal(system(command), 0);
-    (void)snprintf(command, sizeof(command), "grep -q 'is in use: name the address' %s/why",
-                   folder);
-    assert_int_equal(system(command), 0);
+    assert_int_not_equal(
+        shell("%s replay inspect %s/live/replay-0 2>%s/why", actorq, folder, folder), 0);
+    assert_says(file_text(at("why")), "is in use: name the address");
     for (int i = 0; i < 2; i++) { /* the second time changes nothing */
-        (void)snprintf(command, sizeof(command), "%s replay import %s/steps.aqds %s", actorq,
-                       folder, url);
-        assert_int_equal(system(command), 0);
+        shell_succeeds("%s replay import %s/steps.aqds %s", actorq, folder, url);
     }
     write_recorded(at("more.aqds")); /* of which the run records nothing besides */
-    (void)snprintf(command, sizeof(command), "%s replay import %s/more.aqds %s", actorq, folder,
-                   url);
-    assert_int_equal(system(command), 0);
-    (void)snprintf(command, sizeof(command), "%s replay export %s %s/twice.aqds", actorq, url,
-                   folder);
-    assert_int_equal(system(command), 0);
+    shell_succeeds("%s replay import %s/more.aqds %s", actorq, folder, url);
+    shell_succeeds("%s replay export %s %s/twice.aqds", actorq, url, folder);
     assert_int_equal(kill(train, SIGTERM), 0);
     (void)program_wait();
     assert_int_equal(steps_of(at("live.aqds")), steps);
     assert_int_equal(steps_of(at("twice.aqds")), 2 * steps + 1);
     program_succeeds("replay", "export", at("live/replay-0"), at("folder.aqds"), NULL);
-    assert_same_blocks(at("folder.aqds"), at("twice.aqds"));
+    assert_same_buffers(blocks_of(at("folder.aqds")), blocks_of(at("twice.aqds")));
 }
 
 /* Whose band is narrower than what a message of long episodes has room for. */
 TEST(a_shard_that_keeps_a_proportion_takes_a_data_set_beside_its_actors)
 {
-    char url[TEXT_MAX], command[4 * TEXT_MAX];
+    char url[TEXT_MAX];
     program_succeeds("train", "gym:MountainCar-v0", "--run", at("car"), "--quiet", "--json",
                      "--no-evaluator", "--set", "limits.env_steps=5000", NULL);
     program_succeeds("replay", "export", at("car/replay-0"), at("car.aqds"), "--quiet", NULL);
@@ -371,16 +337,13 @@ TEST(a_shard_that_keeps_a_proportion_takes_a_data_set_beside_its_actors)
                   "limits.wall_s=100", NULL);
     const pid_t train = program_pid();
     find_shard(at("paced"), url);
-    (void)snprintf(command, sizeof(command),
-                   "timeout %d sh -c 'until grep -q learner_steps.:[1-9] %s/paced/metrics.jsonl; "
+    shell_succeeds("timeout %d sh -c 'until grep -q learner_steps.:[1-9] %s/paced/metrics.jsonl; "
                    "do sleep 0.1; done 2>/dev/null; %s replay import %s/car.aqds %s'",
                    PATIENCE_S, folder, program_path(), folder, url);
-    assert_int_equal(system(command), 0);
-    (void)snprintf(command, sizeof(command),
-                   "! %s replay import %s/steps.aqds %s 2>%s/why && "
-                   "grep -q 'another task, or other recorded columns' %s/why",
-                   program_path(), folder, url, folder, folder);
-    assert_int_equal(system(command), 0);
+    assert_int_not_equal(
+        shell("%s replay import %s/steps.aqds %s 2>%s/why", program_path(), folder, url, folder),
+        0);
+    assert_says(file_text(at("why")), "another task, or other recorded columns");
     assert_int_equal(kill(train, SIGTERM), 0);
     (void)program_wait();
     assert_true(steps_of(at("paced/replay-0")) > 0);

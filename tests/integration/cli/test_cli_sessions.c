@@ -103,11 +103,9 @@ static bool play(const char *text, FILE *out)
 
 static void assert_session(const char *name)
 {
-    static char text[SESSION_BYTES_MAX];
     char path[CLI_PATH_MAX];
     (void)snprintf(path, sizeof(path), "%s/sessions/%s.txt", AQ_GOLDEN_DIR, name);
-    text[file_get(path, text, sizeof(text) - 1)] = '\0';
-    const bool is_same = play(text, cli_print_begin());
+    const bool is_same = play(file_text(path), cli_print_begin());
     const char *played = cli_print_end();
     if (!is_same && getenv("AQ_WRITE_GOLDEN") != NULL) {
         file_put_text(path, played);
@@ -188,12 +186,11 @@ SESSION(mistakes)
 SESSION(quantize)
 SESSION(runs)
 
-static char written[1 << 20];
-
 static void assert_png(const char *path)
 {
-    assert_true(file_get(path, written, sizeof(written)) > 100);
-    assert_memory_equal(written, "\x89PNG\r\n\x1a\n", 8);
+    const aq_buffer *written = file_bytes(path);
+    assert_true(written->size > 100);
+    assert_memory_equal(written->data, "\x89PNG\r\n\x1a\n", 8);
 }
 
 TEST(export)
@@ -201,9 +198,8 @@ TEST(export)
     assert_session("export");
     program_run_line("export run --output pole.c --name pole --json");
     json_t *object = program_json();
-    const size_t size = file_get("pole.c", written, sizeof(written) - 1);
-    written[size] = '\0';
-    assert_int_equal(json_integer_value(json_object_get(object, "bytes")), size);
+    const char *written = file_text("pole.c");
+    assert_int_equal(json_integer_value(json_object_get(object, "bytes")), strlen(written));
     assert_says(written, "uint32_t pole_act(const float *obs);");
     assert_says(written, "version 31: 4-16r-8t-2");
 }
@@ -218,7 +214,7 @@ TEST(plot)
 {
     assert_session("plot");
     assert_png("kinds.png");
-    written[file_get("a.svg", written, sizeof(written) - 1)] = '\0';
+    const char *written = file_text("a.svg");
     assert_memory_equal(written, "<svg ", 5);
     assert_says(written, ">environment steps</text>");
     assert_says(written, "aq-level");

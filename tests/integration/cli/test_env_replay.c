@@ -124,11 +124,10 @@ TEST(files_that_are_no_recordings_are_refused)
 
 TEST(a_recording_with_a_flipped_bit_is_refused_or_differs)
 {
-    static char bytes[1 << 16];
     const char *path = cli_path(state, "flipped.json");
-    size_t size = file_get(golden("CartPole-v1_1.json"), bytes, sizeof(bytes));
-    for (size_t place = 7; place < size; place += size / 23) {
-        file_put(path, bytes, size);
+    const aq_buffer *bytes = file_bytes(golden("CartPole-v1_1.json"));
+    for (size_t place = 7; place < bytes->size; place += bytes->size / 23) {
+        file_put(path, bytes->data, bytes->size);
         file_flip(path, (long)place);
         const program_result *result = program_run(path, "--json", NULL);
         assert_true(result->exit_status == 0 || result->exit_status == 1);

@@ -5,23 +5,20 @@
 #include "common/base/parse.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
-enum { ENV_STEPS = 2000, LEARNER_STEPS = 100, VERSIONS_BLOCK = 1024, COMMAND_BYTES = 512 };
+enum { ENV_STEPS = 2000, LEARNER_STEPS = 100, VERSIONS_BLOCK = 1024 };
 
 static void copy_folder(const char *from, const char *to)
 {
-    char command[COMMAND_BYTES];
-    assert_int_equal(
-        aq_text_format(command, sizeof(command), "rm -rf '%s' && cp -r '%s' '%s'", to, from, to),
-        0);
-    assert_int_equal(system(command), 0);
+    shell_succeeds("rm -rf '%s' && cp -r '%s' '%s'", to, from, to);
 }
 
 /* Of a folder that nobody uses. */
 static const char *keep_copy(const char *folder)
 {
-    static char copy[COMMAND_BYTES / 4];
+    static char copy[256];
     assert_int_equal(aq_text_format(copy, sizeof(copy), "%s.copy", folder), 0);
     copy_folder(folder, copy);
     return copy;

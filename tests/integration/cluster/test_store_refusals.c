@@ -16,8 +16,6 @@
 enum {
     ENV_STEPS = 2000,
     LEARNER_STEPS = 100,
-    PATH_BYTES = 384,
-    FILE_BYTES_MAX = 64 << 20,
     VERSION_AT = 8,
     HEADER_CRC_AT = 36,
 };
@@ -34,8 +32,7 @@ static uint32_t digest_of(const char *folder)
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, "lock") == 0) {
             continue;
         }
-        aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
-        assert_int_equal(aq_file_read(file_in(folder, entry->d_name), bytes, NULL), 0);
+        const aq_buffer *bytes = file_bytes(file_in(folder, entry->d_name));
         digest += aq_crc32c(aq_crc32c(0, entry->d_name, strlen(entry->d_name)), bytes->data,
                             bytes->size); /* in no order */
     }
@@ -96,8 +93,7 @@ CLUSTER_TEST(a_folder_with_something_else_under_our_names_is_refused, ipc)
 CLUSTER_TEST(a_store_of_a_newer_version_is_refused, ipc)
 {
     leave_a_store(cluster);
-    aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(file_in(cluster->data_dir, "store.aqrs"), bytes, NULL), 0);
+    aq_buffer *bytes = file_bytes(file_in(cluster->data_dir, "store.aqrs"));
     bytes->data[VERSION_AT] = 9;
     const uint32_t crc = aq_crc32c(0, bytes->data, HEADER_CRC_AT);
     for (int i = 0; i < 4; i++) {
@@ -124,16 +120,12 @@ CLUSTER_TEST(the_store_of_another_run_and_task_is_refused, ipc)
 /* Nobody can tell a copy from the store, so both go on; it is said. */
 CLUSTER_TEST(a_copy_of_a_store_beside_it_is_told, ipc)
 {
-    char command[4 * PATH_BYTES];
+    const char *copy = file_in(cluster->folder, "copy");
     leave_a_store(cluster);
     cluster_start(cluster, SEAT_REPLAY);
-    assert_int_equal(aq_text_format(command, sizeof(command), "cp -r '%s' '%s.copy'",
-                                    cluster->data_dir, cluster->data_dir),
-                     0);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(aq_text_format(command, sizeof(command), "%s.copy", cluster->data_dir), 0);
+    shell_succeeds("cp -r '%s' '%s'", cluster->data_dir, copy);
     cluster_run_other(cluster, cluster_program("actorq-replay"), "--learner", cluster->learner_url,
-                      "--listen", cluster->replay_url_2, "--data", command, NULL);
+                      "--listen", cluster->replay_url_2, "--data", copy, NULL);
     cluster_wait_said(cluster, SEAT_LEARNER, "event=store_twice");
     cluster_kill(cluster, SEAT_OTHER);
 }

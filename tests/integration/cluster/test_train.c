@@ -100,11 +100,9 @@ static void start_well(test_cluster *cluster)
 
 static bool has_taken_limit(test_cluster *cluster, void *user)
 {
-    char command[8192];
     (void)user;
-    (void)snprintf(command, sizeof(command), "'%s' set '%s' limits.env_steps=1000 >/dev/null 2>&1",
-                   cluster_program("actorq"), cluster->run_dir);
-    return system(command) == 0;
+    return shell("'%s' set '%s' limits.env_steps=1000 >/dev/null 2>&1", cluster_program("actorq"),
+                 cluster->run_dir) == 0;
 }
 
 /* The run has been long enough: it ends as one that reaches its limit, which is below. */
@@ -233,17 +231,15 @@ CLUSTER_TEST(a_daemon_that_is_killed_is_started_again_and_the_run_completes, ipc
     assert_true(whole(result, "env_steps") >= (json_int_t)env_steps);
 }
 
-TEST_ENDING(drop_buffer, aq_buffer_fini);
-
 /* The files of a run that stay as they are while it goes on, one after the other. */
-static void read_still_files(const test_cluster *cluster, aq_buffer *out)
+static const aq_buffer *read_still_files(const test_cluster *cluster)
 {
     static const char *const names[] = {"run.json", "config.yaml", "endpoint.json", "lock"};
-    aq_buffer_init(out, 1 << 20);
-    at_end(drop_buffer, out);
+    aq_buffer *out = buffer_up_to(1 << 20);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_int_equal(aq_file_read(file_in(cluster->run_dir, names[i]), out, NULL), 0);
     }
+    return out;
 }
 
 static char *said_by(const char *command)
@@ -260,11 +256,10 @@ static char *said_by(const char *command)
 CLUSTER_TEST(a_run_that_is_under_way_is_not_resumed_beside_it, ipc)
 {
     char command[8192], words[64], http[HTTP_BYTES];
-    aq_buffer before, after;
     start_well(cluster);
     cluster_wait(cluster, "the dashboard's address", has_http, http); /* endpoint.json is whole */
     const pid_t learner = process_child_named(cluster->processes[SEAT_OTHER].pid, "learner");
-    read_still_files(cluster, &before);
+    const aq_buffer *before = read_still_files(cluster);
     (void)snprintf(command, sizeof(command), "'%s' train --run '%s' --resume 2>&1",
                    cluster_program("actorq"), cluster->run_dir);
     (void)snprintf(words, sizeof(words), "in use by pid %ld since ", (long)learner);
@@ -274,9 +269,7 @@ CLUSTER_TEST(a_run_that_is_under_way_is_not_resumed_beside_it, ipc)
                    cluster_program("actorq-learner"), cluster->run_dir, cluster->run_dir,
                    cluster->run_dir);
     assert_says(said_by(command), words);
-    read_still_files(cluster, &after);
-    assert_int_equal(before.size, after.size);
-    assert_memory_equal(before.data, after.data, before.size);
+    assert_same_buffers(read_still_files(cluster), before);
     const uint64_t env_steps = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
     cluster_wait_progress(cluster, env_steps + 1000, LEARNER_STEPS);
     end_run(cluster);

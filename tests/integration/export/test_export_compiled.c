@@ -18,7 +18,7 @@
 #include "tests/unit/common/policy/head_kit.h"
 #include "tests/unit/quantizer/random_policy.h"
 
-enum { ROWS = 256, COMMAND_MAX = 4096 };
+enum { ROWS = 256 };
 
 static const char *source_folder;
 
@@ -237,28 +237,16 @@ typedef struct toolchain {
 
 static bool is_installed(const char *program)
 {
-    char command[COMMAND_MAX];
-    (void)snprintf(command, sizeof(command), "command -v %s >/dev/null 2>&1", program);
-    return system(command) == 0;
-}
-
-static void must_run(const char *command)
-{
-    if (system(command) != 0) {
-        fail_msg("this failed: %s", command);
-    }
+    return shell("command -v %s >/dev/null 2>&1", program) == 0;
 }
 
 static void compile_and_run(const toolchain *tools, const aq_snapshot *snapshot)
 {
     static const char warnings[] = "-Wall -Wextra -Werror -pedantic -Wmissing-prototypes";
     const aq_space *action = &snapshot->schema.action;
-    char command[COMMAND_MAX];
-    (void)snprintf(command, sizeof(command), "%s %s %s %s -c policy.c -o policy.o", tools->compiler,
-                   tools->common, tools->flags, warnings);
-    must_run(command);
-    (void)snprintf(command, sizeof(command),
-                   "%s %s -O1 -DINPUTS=%u -DOUTPUTS=%u -DELEMENTS=%zu -DIS_BOX=%d "
+    shell_succeeds("%s %s %s %s -c policy.c -o policy.o", tools->compiler, tools->common,
+                   tools->flags, warnings);
+    shell_succeeds("%s %s -O1 -DINPUTS=%u -DOUTPUTS=%u -DELEMENTS=%zu -DIS_BOX=%d "
                    "-DIS_ROW=%d -DNOISE=%u -DSTATE=%u policy.o "
                    "%s/policy_harness.c %s%s%s -o policy",
                    tools->compiler, tools->common, aq_net_spec_inputs(&snapshot->spec),
@@ -267,9 +255,7 @@ static void compile_and_run(const toolchain *tools, const aq_snapshot *snapshot)
                    aq_net_spec_state(&snapshot->spec), source_folder,
                    tools->extra[0] != '\0' ? source_folder : "", tools->extra[0] != '\0' ? "/" : "",
                    tools->extra);
-    must_run(command);
-    (void)snprintf(command, sizeof(command), "%s ./policy <rows.bin >out.bin", tools->runner);
-    must_run(command);
+    shell_succeeds("%s ./policy <rows.bin >out.bin", tools->runner);
 }
 
 static void check_case(const toolchain *tools, const struct policy_case *policy)
@@ -283,13 +269,11 @@ static void check_case(const toolchain *tools, const struct policy_case *policy)
                   aq_head_name(snapshot->head));
     aq_buffer *text = buffer_up_to(AQ_EXPORT_BYTES_MAX);
     aq_buffer *rows = make_rows(snapshot, obs);
-    aq_buffer *got = buffer_up_to(1 << 20);
     assert_succeeds(aq_export_c(snapshot, "policy", text, &figures, &refusal));
-    assert_succeeds(aq_file_write_atomic("policy.c", text->data, text->size, &refusal));
-    assert_succeeds(aq_file_write_atomic("rows.bin", rows->data, rows->size, &refusal));
+    file_put("policy.c", text->data, text->size);
+    file_put("rows.bin", rows->data, rows->size);
     compile_and_run(tools, snapshot);
-    assert_succeeds(aq_file_read("out.bin", got, &refusal));
-    check_outputs(snapshot, obs, got);
+    check_outputs(snapshot, obs, file_bytes("out.bin"));
 }
 
 static void check_all(const toolchain *tools)
@@ -355,13 +339,12 @@ TEST(flags_that_would_change_the_results_stop_the_compiler)
     aq_export_figures figures;
     aq_buffer *text = buffer_up_to(AQ_EXPORT_BYTES_MAX);
     assert_succeeds(aq_export_c(make_policy(&cases[0]), "policy", text, &figures, &refusal));
-    assert_succeeds(aq_file_write_atomic("policy.c", text->data, text->size, &refusal));
+    file_put("policy.c", text->data, text->size);
     EACH_ROW(i, rows) {
-        char command[COMMAND_MAX];
-        (void)snprintf(command, sizeof(command), "%s %s -c policy.c -o policy.o 2>said.txt",
-                       rows[i].compiler, rows[i].flags);
         if (is_installed(rows[i].compiler)) {
-            assert_int_equal(system(command) != 0, rows[i].is_stopped);
+            assert_int_equal(shell("%s %s -c policy.c -o policy.o 2>said.txt", rows[i].compiler,
+                                   rows[i].flags) != 0,
+                             rows[i].is_stopped);
         }
     }
 }
@@ -385,20 +368,17 @@ TEST(headers_are_those_of_their_files)
         aq_snapshot *snapshot = make_policy(&policy);
         const char *text = aq_net_spec_state(&snapshot->spec) > 0 ? stateful : caller;
         aq_export_figures figures;
-        char command[COMMAND_MAX];
         aq_buffer *file = buffer_up_to(AQ_EXPORT_BYTES_MAX);
         aq_buffer *header = buffer_up_to(AQ_EXPORT_BYTES_MAX);
         assert_succeeds(aq_export_c(snapshot, "policy", file, &figures, &refusal));
         assert_succeeds(aq_export_c_header(snapshot, "policy", header, &refusal));
-        assert_succeeds(aq_file_write_atomic("policy.c", file->data, file->size, &refusal));
-        assert_succeeds(aq_file_write_atomic("policy.h", header->data, header->size, &refusal));
-        assert_succeeds(aq_file_write_atomic("main.c", text, strlen(text), &refusal));
-        (void)snprintf(command, sizeof(command),
-                       "gcc -O0 -std=c99 %s -include policy.h -c policy.c && "
+        file_put("policy.c", file->data, file->size);
+        file_put("policy.h", header->data, header->size);
+        file_put_text("main.c", text);
+        shell_succeeds("gcc -O0 -std=c99 %s -include policy.h -c policy.c && "
                        "gcc -O0 -std=c99 %s main.c policy.o -o called && ./called && "
                        "g++ -O0 -x c++ %s main.c -x none policy.o -o called && ./called",
                        warnings, warnings, warnings);
-        must_run(command);
     }
 }
 

@@ -11,7 +11,7 @@
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 
-enum { FRAME_BYTES_MAX = 1 << 20, PAGE_BYTES_MAX = 1 << 17 };
+enum { FRAME_BYTES_MAX = 1 << 20 };
 
 /* ---- the folder ----------------------------------------------------------------------------- */
 
@@ -56,9 +56,8 @@ bool cli_fits(const char *pattern, const char *text)
 
 void cli_assert_page(const char *name, const char *text)
 {
-    static char page[PAGE_BYTES_MAX];
     const char *path = file_in(AQ_GOLDEN_DIR "/pages", name);
-    page[aq_path_exists(path) ? file_get(path, page, sizeof(page) - 1) : 0] = '\0';
+    const char *page = aq_path_exists(path) ? file_text(path) : "";
     if (cli_fits(page, text)) {
         return;
     }

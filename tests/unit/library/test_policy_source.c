@@ -153,23 +153,20 @@ TEST_IN_FOLDER(a_checkpoint_is_what_was_trained_then)
 static void write_statistics(const char *file, size_t count)
 {
     double statistics[64] = {4};
-    aq_buffer bytes;
+    aq_buffer *bytes = file_bytes(file);
     aq_checkpoint checkpoint;
-    aq_buffer_init(&bytes, 1 << 20);
-    assert_succeeds(aq_file_read(file, &bytes, &refusal));
-    assert_succeeds(aq_wire_checkpoint_unpack(bytes.data, bytes.size, &checkpoint, &refusal));
+    assert_succeeds(aq_wire_checkpoint_unpack(bytes->data, bytes->size, &checkpoint, &refusal));
     const size_t width = aq_net_spec_inputs(&checkpoint.spec);
     for (size_t i = 0; i < width; i++) {
         statistics[1 + i] = 1;
         statistics[1 + width + i] = 16;
     }
     aq_named_arrays_add(&checkpoint.arrays, "statistics", AQ_ARRAY_F64, count, statistics);
-    aq_buffer_clear(&bytes);
-    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &bytes), 0);
-    file_put(file, bytes.data, bytes.size);
+    aq_buffer_clear(bytes);
+    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, bytes), 0);
+    file_put(file, bytes->data, bytes->size);
     checkpoint.arrays.count--; /* it is not the checkpoint's */
     aq_checkpoint_fini(&checkpoint);
-    aq_buffer_fini(&bytes);
 }
 
 TEST_IN_FOLDER(a_checkpoint_of_normalized_observations_takes_them_as_they_are)

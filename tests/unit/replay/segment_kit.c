@@ -11,8 +11,6 @@
 
 enum { WAIT_S = 120 };
 
-#define FILE_BYTES_MAX ((size_t)1 << 30)
-
 /* ---- harvest -------------------------------------------------------------------------------- */
 
 static int take_head(void *user, uint64_t segment, const aq_log_head *head, aq_error *error)
@@ -375,22 +373,11 @@ long segment_kit_file_size(const char *path)
     return stat(path, &status) == 0 ? (long)status.st_size : -1;
 }
 
-uint8_t *segment_kit_file_get(const char *path, size_t *ret_size)
-{
-    aq_buffer buffer;
-    aq_buffer_init(&buffer, FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(path, &buffer, NULL), 0);
-    *ret_size = buffer.size;
-    return buffer.data;
-}
-
 void segment_kit_file_copy(const segment_kit *from, uint64_t segment, const segment_kit *to,
                            uint64_t as)
 {
-    size_t size;
-    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(from, segment), &size);
-    file_put(segment_kit_segment(to, as), bytes, size);
-    aq_free(bytes);
+    const aq_buffer *bytes = file_bytes(segment_kit_segment(from, segment));
+    file_put(segment_kit_segment(to, as), bytes->data, bytes->size);
 }
 
 void small_store_setup(small_store *kit)

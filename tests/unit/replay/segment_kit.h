@@ -107,8 +107,6 @@ void segment_kit_write(segment_kit *kit, uint64_t count);
 const char *segment_kit_path(const segment_kit *kit, const char *name);
 const char *segment_kit_segment(const segment_kit *kit, uint64_t segment);
 long segment_kit_file_size(const char *path);
-/* aq_free it. */
-uint8_t *segment_kit_file_get(const char *path, size_t *ret_size);
 void segment_kit_file_copy(const segment_kit *from, uint64_t segment, const segment_kit *to,
                            uint64_t as);
 

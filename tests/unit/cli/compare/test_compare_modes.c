@@ -13,7 +13,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-enum { SEEDS = 3, EVALUATIONS = 40, FILE_MAX = 1 << 22 };
+enum { SEEDS = 3, EVALUATIONS = 40 };
 
 #define ROUNDING 1e-9
 
@@ -193,15 +193,6 @@ TEST_OF_MODES(staleness_and_noise_are_of_the_whole_run)
     assert_near(row->behind[2], 0.1, ROUNDING);
 }
 
-static char file[FILE_MAX];
-
-static const char *read_file(void **state, const char *name)
-{
-    size_t size = file_get(cli_path(state, name), file, sizeof(file) - 1);
-    file[size] = '\0';
-    return file;
-}
-
 TEST_OF_MODES(the_report_holds_everything)
 {
     static const char *const words[] = {"Scalability and efficiency:",
@@ -216,23 +207,21 @@ TEST_OF_MODES(the_report_holds_everything)
                                         "id=\"return-steps\""};
     const aq_compare_summary *summary = summarize();
     assert_succeeds(aq_compare_report_write(summary, NULL));
-    const char *page = read_file(state, "report.html");
+    const char *page = file_text(cli_path(state, "report.html"));
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         assert_says(page, words[i]);
     }
-    cli_assert_page("compare_modes.csv", read_file(state, "compare.csv"));
-    (void)read_file(state, "compare.json");
-    cli_assert_page("compare_modes.json", strcat(file, "\n"));
-    assert_says(read_file(state, "curves.csv"), "mode,seed,");
+    cli_assert_page("compare_modes.csv", file_text(cli_path(state, "compare.csv")));
+    aq_buffer *json = file_bytes(cli_path(state, "compare.json"));
+    assert_int_equal(aq_buffer_append(json, "\n", 2), 0);
+    cli_assert_page("compare_modes.json", (const char *)json->data);
+    assert_says(file_text(cli_path(state, "curves.csv")), "mode,seed,");
 }
 
 TEST_OF_MODES(the_terminal_shows_the_same_tables)
 {
-    FILE *out = fopen(cli_path(state, "table.txt"), "we");
-    assert_non_null(out);
-    assert_succeeds(aq_compare_table_print(summarize(), out));
-    assert_int_equal(fclose(out), 0);
-    cli_assert_page("compare_modes_table.txt", read_file(state, "table.txt"));
+    assert_succeeds(aq_compare_table_print(summarize(), cli_print_begin()));
+    cli_assert_page("compare_modes_table.txt", cli_print_end());
 }
 
 TEST_OF_MODES(words_come_from_the_figures)

@@ -13,7 +13,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-enum { SEEDS = 3, EVALUATIONS = 40, FILE_MAX = 1 << 22 };
+enum { SEEDS = 3, EVALUATIONS = 40 };
 
 #define ROUNDING 1e-9
 
@@ -254,15 +254,6 @@ TEST_OF_RUNS(a_figure_of_times_shows_those_that_it_is_of)
     aq_long_text_fini(&picture);
 }
 
-static char file[FILE_MAX];
-
-static const char *read_file(void **state, const char *name)
-{
-    size_t size = file_get(cli_path(state, name), file, sizeof(file) - 1);
-    file[size] = '\0';
-    return file;
-}
-
 TEST_OF_RUNS(the_report_holds_everything)
 {
     static const char *const words[] = {"<!DOCTYPE html>",
@@ -284,7 +275,7 @@ TEST_OF_RUNS(the_report_holds_everything)
                                         "95 % intervals"};
     const aq_compare_summary *summary = summarize(200);
     assert_int_equal(aq_compare_report_write(summary, NULL), 0);
-    const char *page = read_file(state, "report.html");
+    const char *page = file_text(cli_path(state, "report.html"));
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         assert_says(page, words[i]);
     }
@@ -292,20 +283,18 @@ TEST_OF_RUNS(the_report_holds_everything)
     assert_null(strstr(page, "<script"));
     assert_null(strstr(page, "<link"));
     assert_null(strstr(page, "src="));
-    assert_says(read_file(state, "energy.svg"), "<svg");
-    cli_assert_page("compare.csv", read_file(state, "compare.csv"));
-    (void)read_file(state, "compare.json");
-    cli_assert_page("compare.json", strcat(file, "\n"));
-    assert_says(read_file(state, "curves.csv"), "\nint8,2,0.250000,100,2\n");
+    assert_says(file_text(cli_path(state, "energy.svg")), "<svg");
+    cli_assert_page("compare.csv", file_text(cli_path(state, "compare.csv")));
+    aq_buffer *json = file_bytes(cli_path(state, "compare.json"));
+    assert_int_equal(aq_buffer_append(json, "\n", 2), 0);
+    cli_assert_page("compare.json", (const char *)json->data);
+    assert_says(file_text(cli_path(state, "curves.csv")), "\nint8,2,0.250000,100,2\n");
 }
 
 TEST_OF_RUNS(the_terminal_shows_figures_and_how_they_were_come_by)
 {
-    FILE *out = fopen(cli_path(state, "table.txt"), "we");
-    assert_non_null(out);
-    assert_int_equal(aq_compare_table_print(summarize(200), out), 0);
-    assert_int_equal(fclose(out), 0);
-    cli_assert_page("compare_table.txt", read_file(state, "table.txt"));
+    assert_succeeds(aq_compare_table_print(summarize(200), cli_print_begin()));
+    cli_assert_page("compare_table.txt", cli_print_end());
 }
 
 TEST_OF_RUNS(words_come_from_the_figures)

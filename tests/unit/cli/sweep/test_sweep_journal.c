@@ -6,8 +6,6 @@
 #include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
-enum { JOURNAL_BYTES_MAX = 1 << 16 };
-
 static const char small[] = "task: gym:CartPole-v1\n"
                             "trials: 3\n"
                             "round: 3\n"
@@ -17,7 +15,7 @@ static const char small[] = "task: gym:CartPole-v1\n"
 
 typedef struct journal_kit {
     const char *dir, *path;
-    char bytes[JOURNAL_BYTES_MAX];
+    char *bytes;
     size_t size;
 } journal_kit;
 
@@ -28,7 +26,8 @@ static void make(void **state, journal_kit *kit)
     kit->path = file_in(kit->dir, "journal.jsonl");
     sweep_found(kit->dir, small);
     sweep_all(kit->dir, 1, 1);
-    kit->size = file_get(kit->path, kit->bytes, sizeof(kit->bytes));
+    kit->bytes = file_text(kit->path);
+    kit->size = strlen(kit->bytes);
 }
 
 static size_t lines_in(const journal_kit *kit, size_t size)
@@ -44,7 +43,7 @@ TEST_IN_FOLDER(cut_anywhere_it_is_what_was_whole_and_goes_on_from_there)
 {
     static journal_kit kit;
     make(state, &kit);
-    const size_t first = (size_t)((char *)memchr(kit.bytes, '\n', kit.size) - kit.bytes) + 1;
+    const size_t first = strcspn(kit.bytes, "\n") + 1;
     json_t *whole = sweep_says(kit.dir);
     for (size_t size = first; size < kit.size; size += 7) {
         aq_sweep_desk *desk;
@@ -67,10 +66,9 @@ TEST_IN_FOLDER(a_flipped_bit_is_told_with_its_line)
     for (size_t at = 0; at + 1 < kit.size; at += 11) {
         char words[CLI_PATH_MAX];
         aq_sweep_desk *desk;
-        char damaged[JOURNAL_BYTES_MAX];
-        memcpy(damaged, kit.bytes, kit.size);
-        damaged[at] ^= 4;
-        file_put(kit.path, damaged, kit.size);
+        kit.bytes[at] ^= 4;
+        file_put(kit.path, kit.bytes, kit.size);
+        kit.bytes[at] ^= 4;
         (void)snprintf(words, sizeof(words), "journal.jsonl:%zu: ", lines_in(&kit, at) + 1);
         assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_CORRUPT, words);
     }
@@ -81,14 +79,10 @@ TEST_IN_FOLDER(a_line_that_is_missing_or_twice_there_is_told)
     static journal_kit kit;
     aq_sweep_desk *desk;
     make(state, &kit);
-    const char *second = (char *)memchr(kit.bytes, '\n', kit.size) + 1;
-    const char *third = (char *)memchr(second, '\n', kit.size) + 1;
-    const size_t rest = kit.size - (size_t)(third - kit.bytes);
-    char other[2 * JOURNAL_BYTES_MAX];
-    const size_t head = (size_t)(second - kit.bytes);
-    memcpy(other, kit.bytes, head);
-    memcpy(other + head, third, rest);
-    file_put(kit.path, other, head + rest);
+    char *second = strchr(kit.bytes, '\n') + 1;
+    const char *third = strchr(second, '\n') + 1;
+    memmove(second, third, strlen(third) + 1);
+    file_put_text(kit.path, kit.bytes);
     assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_CORRUPT,
                    "journal.jsonl:2: it is no event of a sweep");
 }

@@ -14,7 +14,6 @@
 enum {
     PATIENCE_MS = 120000,
     EVENTS_MAX = 16,
-    LOG_BYTES_MAX = 65536,
     QUICK_DEATH_MS = 2000, /* as the supervisor has it */
 };
 
@@ -137,12 +136,10 @@ static void close_supervisor_desk(supervisor_desk *desk)
 
 static const char *log_of(supervisor_desk *desk, const char *name)
 {
-    static char text[LOG_BYTES_MAX];
     char file[64];
     snprintf(file, sizeof(file), "%s.log", name);
     const char *path = cli_path(&desk->folder, file);
-    text[access(path, F_OK) == 0 ? file_get(path, text, sizeof(text)) : 0] = '\0';
-    return text;
+    return access(path, F_OK) == 0 ? file_text(path) : "";
 }
 
 /* A child that runs `script`; "$1" is "again" from the second start on. */

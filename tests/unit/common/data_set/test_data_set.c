@@ -1,19 +1,16 @@
 /*
  * Data sets: what was written is read; what was changed or cut anywhere is noticed.
  */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "common/data_set/data_set_reader.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
 #include "tests/support/chunks.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
-enum { FILE_BYTES_MAX = 1 << 20 };
-
 typedef struct fixture {
-    char folder[32];
-    char path[64];
+    const char *folder, *path;
     aq_data_set_info info;
 } fixture;
 
@@ -22,9 +19,8 @@ static fixture all;
 static int set_up(void **state)
 {
     memset(&all, 0, sizeof(all));
-    (void)snprintf(all.folder, sizeof(all.folder), "/tmp/aq-data-set-XXXXXX");
-    assert_non_null(mkdtemp(all.folder));
-    (void)snprintf(all.path, sizeof(all.path), "%s/steps.aqds", all.folder);
+    all.folder = file_folder();
+    all.path = file_in(all.folder, "steps.aqds");
     (void)snprintf(all.info.task, sizeof(all.info.task), "gym:CartPole-v1");
     (void)snprintf(all.info.source, sizeof(all.info.source), "a test");
     (void)snprintf(all.info.software, sizeof(all.info.software), "actorq test");
@@ -105,7 +101,6 @@ TEST_WITH(recorded_columns_are_written_and_read, set_up, tear_down)
     aq_data_set_reader *reader;
     aq_layout layout;
     aq_chunk *chunk;
-    aq_buffer file;
     bool more;
     memcpy(all.info.recorded, columns, sizeof(columns));
     all.info.recorded_count = 2;
@@ -122,10 +117,7 @@ TEST_WITH(recorded_columns_are_written_and_read, set_up, tear_down)
     assert_succeeds(aq_data_set_writer_add(writer, &block, &refusal));
     assert_succeeds(aq_data_set_writer_finish(writer, &refusal));
     aq_data_set_writer_destroy(writer);
-    aq_buffer_init(&file, 1 << 16);
-    assert_succeeds(aq_file_read(all.path, &file, &refusal));
-    assert_int_equal(file.data[VERSION_AT], AQ_DATA_SET_VERSION_RECORDED);
-    aq_buffer_fini(&file);
+    assert_int_equal(file_bytes(all.path)->data[VERSION_AT], AQ_DATA_SET_VERSION_RECORDED);
 
     assert_succeeds(aq_data_set_reader_open(all.path, &reader, &refusal));
     assert_true(aq_data_set_reader_layout(reader)->hash == layout.hash);
@@ -176,29 +168,20 @@ TEST_WITH(what_was_written_is_read, set_up, tear_down)
 TEST_WITH(each_flipped_byte_is_noticed, set_up, tear_down)
 {
     write_set(false);
-    aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(all.path, bytes, NULL), 0);
-    FILE *file = fopen(all.path, "r+b");
-    assert_non_null(file);
-    for (size_t i = 0; i < bytes->size; i++) {
-        assert_int_equal(fseek(file, (long)i, SEEK_SET), 0);
-        assert_int_not_equal(fputc(bytes->data[i] ^ 0x41, file), EOF);
-        assert_int_equal(fflush(file), 0);
+    const size_t size = file_bytes(all.path)->size;
+    for (size_t i = 0; i < size; i++) {
+        file_flip(all.path, (long)i);
         assert_int_not_equal(read_set(NULL), 0);
         assert_says(refusal.text, all.path);
-        assert_int_equal(fseek(file, (long)i, SEEK_SET), 0);
-        assert_int_not_equal(fputc(bytes->data[i], file), EOF);
+        file_flip(all.path, (long)i);
     }
-    assert_int_equal(fclose(file), 0);
     assert_int_equal(read_set(NULL), 0);
 }
 
 TEST_WITH(each_truncation_is_noticed, set_up, tear_down)
 {
     write_set(false);
-    aq_buffer *bytes = buffer_up_to(FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(all.path, bytes, NULL), 0);
-    for (size_t size = bytes->size; size-- > 0;) {
+    for (size_t size = file_bytes(all.path)->size; size-- > 0;) {
         assert_int_equal(truncate(all.path, (off_t)size), 0);
         int rc = read_set(NULL);
         assert_true(rc == AQ_E_CORRUPT || (size < AQ_DATA_SET_START_BYTES && rc == AQ_E_FOREIGN));
@@ -208,10 +191,8 @@ TEST_WITH(each_truncation_is_noticed, set_up, tear_down)
 TEST_WITH(something_behind_the_end_is_noticed, set_up, tear_down)
 {
     write_set(false);
-    FILE *file = fopen(all.path, "ab");
-    assert_non_null(file);
-    assert_int_not_equal(fputc(0, file), EOF);
-    assert_int_equal(fclose(file), 0);
+    const aq_buffer *bytes = file_bytes(all.path);
+    file_put(all.path, bytes->data, bytes->size + 1); /* the zero behind it, too */
     assert_int_equal(read_set(NULL), AQ_E_CORRUPT);
     assert_says(refusal.text, "something follows the end");
 }
@@ -219,11 +200,9 @@ TEST_WITH(something_behind_the_end_is_noticed, set_up, tear_down)
 TEST_WITH(a_newer_version_is_refused_in_words, set_up, tear_down)
 {
     write_set(false);
-    FILE *file = fopen(all.path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 4, SEEK_SET), 0);
-    assert_int_not_equal(fputc(AQ_DATA_SET_VERSION_RECORDED + 1, file), EOF);
-    assert_int_equal(fclose(file), 0);
+    aq_buffer *bytes = file_bytes(all.path);
+    bytes->data[4] = AQ_DATA_SET_VERSION_RECORDED + 1;
+    file_put(all.path, bytes->data, bytes->size);
     assert_int_equal(read_set(NULL), AQ_E_VERSION);
     assert_says(refusal.text, "of format version 3; this program reads up to 2");
 }

@@ -64,11 +64,9 @@ void secure_kit_write(const char *folder, const char *name, const char *text, un
     assert_int_equal(chmod(path, mode), 0);
 }
 
-static void read_pem(const char *certs, const char *role, const char *name, aq_buffer *text)
+static const char *pem_of(const char *certs, const char *role, const char *name)
 {
-    aq_buffer_init(text, 1 << 16);
-    assert_int_equal(aq_file_read(file_in(file_in(certs, role), name), text, NULL), 0);
-    assert_int_equal(aq_buffer_append(text, "", 1), 0);
+    return file_text(file_in(file_in(certs, role), name));
 }
 
 void secure_kit_dial_as(const char *certs, const char *trusted, const char *server_name,
@@ -77,14 +75,12 @@ void secure_kit_dial_as(const char *certs, const char *trusted, const char *serv
     char tls_url[AQ_URL_MAX + sizeof("tls+")];
     nng_tls_config *config;
     nng_dialer dialer;
-    aq_buffer ca, cert, key;
-    read_pem(trusted, "actor", "ca.pem", &ca);
-    read_pem(certs, "actor", "cert.pem", &cert);
-    read_pem(certs, "actor", "key.pem", &key);
+    const char *ca = pem_of(trusted, "actor", "ca.pem");
+    const char *cert = pem_of(certs, "actor", "cert.pem");
+    const char *key = pem_of(certs, "actor", "key.pem");
     assert_int_equal(nng_tls_config_alloc(&config, NNG_TLS_MODE_CLIENT), 0);
-    assert_int_equal(nng_tls_config_ca_chain(config, (const char *)ca.data, NULL), 0);
-    assert_int_equal(
-        nng_tls_config_own_cert(config, (const char *)cert.data, (const char *)key.data, NULL), 0);
+    assert_int_equal(nng_tls_config_ca_chain(config, ca, NULL), 0);
+    assert_int_equal(nng_tls_config_own_cert(config, cert, key, NULL), 0);
     assert_int_equal(nng_tls_config_server_name(config, server_name), 0);
     (void)snprintf(tls_url, sizeof(tls_url), "tls+%s", url);
     assert_int_equal(nng_req0_open(ret_socket), 0);
@@ -92,9 +88,6 @@ void secure_kit_dial_as(const char *certs, const char *trusted, const char *serv
     assert_int_equal(nng_dialer_set_ptr(dialer, NNG_OPT_TLS_CONFIG, config), 0);
     assert_int_equal(nng_dialer_start(dialer, NNG_FLAG_NONBLOCK), 0);
     nng_tls_config_free(config);
-    aq_buffer_fini(&ca);
-    aq_buffer_fini(&cert);
-    aq_buffer_fini(&key);
 }
 
 void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_socket,
@@ -103,13 +96,10 @@ void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_s
     nng_tls_config *config;
     nng_listener listener;
     nng_sockaddr address;
-    aq_buffer ca, cert, key;
-    read_pem(certs, role, "ca.pem", &ca);
-    read_pem(certs, role, "cert.pem", &cert);
-    read_pem(certs, role, "key.pem", &key);
+    const char *cert = pem_of(certs, role, "cert.pem");
+    const char *key = pem_of(certs, role, "key.pem");
     assert_int_equal(nng_tls_config_alloc(&config, NNG_TLS_MODE_SERVER), 0);
-    assert_int_equal(
-        nng_tls_config_own_cert(config, (const char *)cert.data, (const char *)key.data, NULL), 0);
+    assert_int_equal(nng_tls_config_own_cert(config, cert, key, NULL), 0);
     assert_int_equal(nng_rep0_open(ret_socket), 0);
     assert_int_equal(nng_listener_create(&listener, *ret_socket, "tls+tcp://127.0.0.1:0"), 0);
     assert_int_equal(nng_listener_set_ptr(listener, NNG_OPT_TLS_CONFIG, config), 0);
@@ -118,7 +108,4 @@ void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_s
     assert_int_equal(
         aq_text_format(ret_url, AQ_URL_MAX, "tcp://127.0.0.1:%u", ntohs(address.s_in.sa_port)), 0);
     nng_tls_config_free(config);
-    aq_buffer_fini(&ca);
-    aq_buffer_fini(&cert);
-    aq_buffer_fini(&key);
 }

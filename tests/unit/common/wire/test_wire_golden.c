@@ -10,17 +10,12 @@
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 enum { LINE_BYTES = 32, FILE_BYTES_MAX = 1 << 16 };
-
-static void golden_path(const char *name, char *out, size_t size)
-{
-    int length = snprintf(out, size, "%s/wire/%s.hex", AQ_GOLDEN_DIR, name);
-    assert_true(length > 0 && (size_t)length < size);
-}
 
 static void to_hex(const aq_buffer *frame, aq_buffer *out)
 {
@@ -38,7 +33,7 @@ static void write_golden(const char *path, const aq_buffer *frame)
 {
     aq_buffer *hex = buffer_up_to(FILE_BYTES_MAX);
     to_hex(frame, hex);
-    assert_int_equal(aq_file_write_atomic(path, hex->data, hex->size, NULL), 0);
+    file_put(path, hex->data, hex->size);
 }
 
 static uint8_t hex_digit(uint8_t digit)
@@ -49,10 +44,15 @@ static uint8_t hex_digit(uint8_t digit)
     return (uint8_t)(at - digits);
 }
 
-static void read_golden(const char *path, aq_buffer *out)
+static const char *golden_path(const char *name)
 {
-    aq_buffer *hex = buffer_up_to(FILE_BYTES_MAX);
-    assert_int_equal(aq_file_read(path, hex, NULL), 0);
+    return file_in(AQ_GOLDEN_DIR "/wire", name);
+}
+
+static const aq_buffer *read_golden(const char *name)
+{
+    const aq_buffer *hex = file_bytes(golden_path(name));
+    aq_buffer *out = buffer_up_to(FILE_BYTES_MAX);
     for (size_t i = 0; i + 1 < hex->size; i++) {
         if (hex->data[i] == '\n') {
             continue;
@@ -61,23 +61,15 @@ static void read_golden(const char *path, aq_buffer *out)
         assert_int_equal(aq_buffer_append(out, &byte, 1), 0);
         i++;
     }
+    return out;
 }
 
-/* Compares `frame` with the file, and leaves the file's bytes in it. */
-static void assert_golden(const char *name, aq_buffer *frame)
+static void assert_golden(const char *name, const aq_buffer *frame)
 {
-    char path[512];
-    aq_buffer golden;
-    golden_path(name, path, sizeof(path));
     if (getenv("AQ_GOLDEN_WRITE") != NULL) {
-        write_golden(path, frame);
+        write_golden(golden_path(name), frame);
     }
-    aq_buffer_init(&golden, FILE_BYTES_MAX);
-    read_golden(path, &golden);
-    assert_int_equal(frame->size, golden.size);
-    assert_memory_equal(frame->data, golden.data, golden.size);
-    aq_buffer_fini(frame);
-    *frame = golden;
+    assert_same_buffers(frame, read_golden(name));
 }
 
 TEST(an_experience_frame_has_not_changed)
@@ -89,7 +81,7 @@ TEST(an_experience_frame_has_not_changed)
     fixture_experience(&experience);
     aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
     assert_int_equal(aq_wire_experience_pack(&experience, &layout, frame), 0);
-    assert_golden("experience", frame);
+    assert_golden("experience.hex", frame);
     aq_lease *lease = fixture_lease(frame->data, frame->size);
     assert_int_equal(aq_wire_experience_arrive(lease, false, FIXTURE_RUN, &layout, &read, NULL), 0);
     aq_lease_unref(lease);
@@ -106,7 +98,7 @@ TEST(a_policy_frame_has_not_changed)
     aq_snapshot *read;
     aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
     assert_int_equal(aq_wire_policy_pack(snapshot, frame), 0);
-    assert_golden("policy", frame);
+    assert_golden("policy.hex", frame);
     assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &read, NULL), 0);
     assert_true(read->version == 17);
     assert_int_equal(read->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
@@ -119,10 +111,7 @@ TEST(a_policy_frame_has_not_changed)
 TEST(a_policy_from_before_its_cost_was_measured_is_read)
 {
     aq_snapshot *read;
-    char path[512];
-    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
-    golden_path("policy_shares", path, sizeof(path));
-    read_golden(path, frame);
+    const aq_buffer *frame = read_golden("policy_shares.hex");
     assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &read, NULL), 0);
     assert_int_equal(aq_snapshot_validate(read, NULL), 0);
     assert_int_equal(read->quant_error.rows, 256);
@@ -140,7 +129,7 @@ TEST(a_policy_delta_has_not_changed)
     aq_wire_delta *delta;
     aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
     assert_int_equal(aq_wire_delta_pack(base, next, frame), 0);
-    assert_golden("policy_delta", frame);
+    assert_golden("policy_delta.hex", frame);
     assert_int_equal(aq_wire_delta_open(frame->data, frame->size, &delta, NULL), 0);
     assert_int_equal(aq_wire_delta_apply(delta, base, &read, NULL), 0);
     assert_same_policy(next, read);
@@ -154,7 +143,7 @@ TEST(an_announcement_has_not_changed)
     uint64_t run_id, version;
     aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
     assert_int_equal(aq_wire_announce_pack(FIXTURE_RUN, 300, frame), 0);
-    assert_golden("announce", frame);
+    assert_golden("announce.hex", frame);
     assert_int_equal(aq_wire_announce_unpack(frame->data, frame->size, &run_id, &version, NULL), 0);
     assert_true(run_id == FIXTURE_RUN && version == 300);
 }
@@ -166,7 +155,7 @@ TEST(a_checkpoint_has_not_changed)
     checkpoint.best_policy = fixture_snapshot();
     aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
     assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, frame), 0);
-    assert_golden("checkpoint", frame);
+    assert_golden("checkpoint.hex", frame);
     assert_int_equal(aq_wire_checkpoint_unpack(frame->data, frame->size, &read, NULL), 0);
     assert_true(read.learner_step == 1800 && read.best_policy->version == 17);
     aq_checkpoint_fini(&read);
@@ -176,11 +165,8 @@ TEST(a_checkpoint_has_not_changed)
 TEST(a_checkpoint_from_before_arrays_had_names_is_read)
 {
     aq_checkpoint expected, read;
-    char path[512];
     fixture_checkpoint(&expected);
-    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
-    golden_path("checkpoint_fields", path, sizeof(path));
-    read_golden(path, frame);
+    const aq_buffer *frame = read_golden("checkpoint_fields.hex");
     assert_int_equal(aq_wire_checkpoint_unpack(frame->data, frame->size, &read, NULL), 0);
     assert_true(read.learner_step == 1800 && read.best_policy->version == 17);
     assert_int_equal(aq_named_arrays_check_same(&expected.arrays, &read.arrays, NULL), 0);

@@ -9,7 +9,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
-enum { FILE_BYTES_MAX = 65536, LINES_MAX = 64 };
+enum { LINES_MAX = 64 };
 
 /* The lines as objects; NULL for one that is none. */
 typedef struct metrics_lines {
@@ -52,11 +52,9 @@ static const char *file_of(const metrics_desk *desk)
 
 static const metrics_lines *read_lines(metrics_desk *desk, size_t count)
 {
-    static char text[FILE_BYTES_MAX];
     metrics_lines *lines = &desk->lines;
-    const size_t size = file_get(file_of(desk), text, sizeof(text) - 1);
-    text[size] = '\0';
-    assert_true(size == 0 || text[size - 1] == '\n');
+    char *text = file_text(file_of(desk));
+    assert_true(text[0] == '\0' || text[strlen(text) - 1] == '\n');
     while (lines->count > 0) {
         json_decref(lines->objects[--lines->count]);
     }
@@ -335,8 +333,7 @@ TEST_IN(metrics_desk, desk, trouble_of_an_old_run_lasts_until_a_line_is_written)
         sample.wall_s = 36000 + i;
         assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
     }
-    char text[8192];
-    text[file_get(file_of(desk), text, sizeof(text) - 1)] = '\0';
+    const char *text = file_text(file_of(desk));
     assert_says(text, "\"wall_s\":36003");
     assert_null(strstr(text, "\"wall_s\":36004"));
 }

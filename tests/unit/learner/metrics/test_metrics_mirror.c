@@ -10,7 +10,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
-enum { FILE_BYTES_MAX = 16384, NAMES_BYTES_MAX = 2048 };
+enum { NAMES_BYTES_MAX = 2048 };
 
 static const char progress_text[] =
     "{\"event\":\"progress\",\"wall_s\":1.5,\"env_steps\":100,\"learner_steps\":20,\"loss\":0.25,"
@@ -83,10 +83,7 @@ TEST(the_end_is_no_curve)
 
 static const char *read_csv(run_dir *dir)
 {
-    static char text[FILE_BYTES_MAX];
-    const size_t size = file_get(run_dir_path(dir, "metrics.csv"), text, sizeof(text) - 1);
-    text[size] = '\0';
-    return text;
+    return file_text(run_dir_path(dir, "metrics.csv"));
 }
 
 static void append_row(run_dir *dir, const char *text)
@@ -246,13 +243,11 @@ TEST_IN(run_dir, dir, without_memory_there_is_no_mirror)
 /* The one file whose name has `part`, as a text: its zeros are dots. */
 static const char *read_file_with(run_dir *dir, const char *part)
 {
-    static char text[FILE_BYTES_MAX];
-    const size_t size = file_get(file_last(dir->path, part), text, sizeof(text) - 1);
-    for (size_t i = 0; i < size; i++) {
-        text[i] = text[i] != '\0' ? text[i] : '.';
+    aq_buffer *bytes = file_bytes(file_last(dir->path, part));
+    for (size_t i = 0; i < bytes->size; i++) {
+        bytes->data[i] = bytes->data[i] != '\0' ? bytes->data[i] : '.';
     }
-    text[size] = '\0';
-    return text;
+    return (const char *)bytes->data;
 }
 
 TEST_IN(run_dir, dir, a_version_that_fell_back_is_shown_as_what_was_played)

@@ -8,7 +8,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
-enum { FILE_BYTES_MAX = 65536, SCALARS_MAX = 600 };
+enum { SCALARS_MAX = 600 };
 
 typedef struct read_scalar {
     char tag[160];
@@ -18,8 +18,6 @@ typedef struct read_scalar {
 } read_scalar;
 
 typedef struct read_back {
-    uint8_t bytes[FILE_BYTES_MAX];
-    size_t size;
     size_t records;
     char version[32];
     size_t sessions;
@@ -156,14 +154,13 @@ static const read_back *read_file(run_dir *dir)
 {
     read_back *file = &file_of_test;
     memset(file, 0, sizeof(*file));
-    file->size =
-        file_get(file_last(dir->path, "events.out.tfevents."), file->bytes, sizeof(file->bytes));
-    for (size_t at = 0; at < file->size; file->records++) {
-        assert_true(at + 12 <= file->size);
-        const size_t size = (size_t)little(file->bytes + at, 8);
-        assert_int_equal(little(file->bytes + at + 8, 4), masked_crc(file->bytes + at, 8));
-        assert_true(at + 16 + size <= file->size);
-        const uint8_t *message = file->bytes + at + 12;
+    const aq_buffer *bytes = file_bytes(file_last(dir->path, "events.out.tfevents."));
+    for (size_t at = 0; at < bytes->size; file->records++) {
+        assert_true(at + 12 <= bytes->size);
+        const size_t size = (size_t)little(bytes->data + at, 8);
+        assert_int_equal(little(bytes->data + at + 8, 4), masked_crc(bytes->data + at, 8));
+        assert_true(at + 16 + size <= bytes->size);
+        const uint8_t *message = bytes->data + at + 12;
         assert_int_equal(little(message + size, 4), masked_crc(message, size));
         read_event(file, message, size);
         at += 16 + size;

@@ -14,7 +14,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
-enum { FILE_MAX = 65536, DISK_BYTES = 1 << 20 };
+enum { DISK_BYTES = 1 << 20 };
 
 static aq_checkpoint_store *store_with_two(const run_dir *dir)
 {
@@ -44,9 +44,8 @@ static void assert_two_are_whole(const run_dir *dir, aq_checkpoint_store *store)
 
 TEST_IN(run_dir, dir, a_limit_on_file_size_leaves_the_older_ones_and_nothing_else)
 {
-    static uint8_t bytes[FILE_MAX];
     aq_checkpoint_store *store = store_with_two(dir);
-    size_t size = file_get(run_dir_checkpoint_path(dir, 2), bytes, sizeof(bytes));
+    const size_t size = file_bytes(run_dir_checkpoint_path(dir, 2))->size;
     for (size_t limit = 1; limit < size; limit += size / 7) {
         aq_checkpoint checkpoint;
         const char *path = NULL;

@@ -8,8 +8,6 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
-enum { FILE_MAX = 65536 };
-
 typedef struct skipped {
     unsigned count;
     char path[FIXTURE_PATH_MAX]; /* of the last one */
@@ -143,36 +141,33 @@ TEST_IN(store_desk, desk, a_given_up_future_goes_before_the_past)
 
 TEST_IN(store_desk, desk, what_was_passed_over_is_never_removed)
 {
-    static uint8_t bytes[FILE_MAX];
     write_step(desk, 400);
     write_step(desk, 500);
-    const size_t size = file_get(path_of(desk, 500), bytes, FILE_MAX);
+    const aq_buffer *bytes = file_bytes(path_of(desk, 500));
     file_put(path_of(desk, 500), "no", 2); /* as if it could not be read just now */
     assert_newest(desk, 400, 1);
     for (uint64_t step = 401; step <= 407; step++) {
         write_step(desk, step);
     }
     assert_files(desk, 1 + 3);
-    file_put(path_of(desk, 500), bytes, size);
+    file_put(path_of(desk, 500), bytes->data, bytes->size);
     assert_newest(desk, 500, 0);
 }
 
 /* Steps 10 and 20; the bytes of the latter. */
-static size_t write_two(store_desk *desk, uint8_t *bytes)
+static const aq_buffer *write_two(store_desk *desk)
 {
     write_step(desk, 10);
     write_step(desk, 20);
-    return file_get(path_of(desk, 20), bytes, FILE_MAX);
+    return file_bytes(path_of(desk, 20));
 }
 
 TEST_IN(store_desk, desk, a_damaged_newest_falls_back_to_the_older_and_is_named)
 {
-    static uint8_t bytes[FILE_MAX];
-    const size_t size = write_two(desk, bytes);
-    for (size_t at = 0; at < size; at += 16) {
-        bytes[at] ^= 0x10;
-        file_put(path_of(desk, 20), bytes, size);
-        bytes[at] ^= 0x10;
+    const aq_buffer *bytes = write_two(desk);
+    for (size_t at = 0; at < bytes->size; at += 16) {
+        file_put(path_of(desk, 20), bytes->data, bytes->size);
+        file_flip(path_of(desk, 20), (long)at);
         assert_newest(desk, 10, 1);
         assert_string_equal(desk->skipped.path, path_of(desk, 20));
     }
@@ -180,15 +175,14 @@ TEST_IN(store_desk, desk, a_damaged_newest_falls_back_to_the_older_and_is_named)
 
 TEST_IN(store_desk, desk, a_truncated_newest_falls_back_to_the_older_and_is_named)
 {
-    static uint8_t bytes[FILE_MAX];
-    const size_t size = write_two(desk, bytes);
-    assert_true(size > 64);
-    for (size_t cut = 0; cut < size; cut += 64) {
-        file_put(path_of(desk, 20), bytes, cut);
+    const aq_buffer *bytes = write_two(desk);
+    assert_true(bytes->size > 64);
+    for (size_t cut = 0; cut < bytes->size; cut += 64) {
+        file_put(path_of(desk, 20), bytes->data, cut);
         assert_newest(desk, 10, 1);
         assert_string_equal(desk->skipped.path, path_of(desk, 20));
     }
-    file_put(path_of(desk, 20), bytes, size);
+    file_put(path_of(desk, 20), bytes->data, bytes->size);
     assert_newest(desk, 20, 0);
 }
 

@@ -15,8 +15,7 @@ enum { LANES = 3, EPISODES = 4, RUN_ID = 99 };
 
 typedef struct import_stage {
     const char *folder;
-    char set[64];
-    char store[64];
+    const char *set, *store;
     bool standard_columns;
     aq_data_set_info info;
 } import_stage;
@@ -53,8 +52,8 @@ static void import_stage_setup(import_stage *stage)
 {
     const aq_run_settings settings = kit_settings();
     stage->folder = file_folder();
-    (void)snprintf(stage->set, sizeof(stage->set), "%s/steps.aqds", stage->folder);
-    (void)snprintf(stage->store, sizeof(stage->store), "%s/store", stage->folder);
+    stage->set = file_in(stage->folder, "steps.aqds");
+    stage->store = file_in(stage->folder, "store");
     (void)snprintf(stage->info.task, sizeof(stage->info.task), "%s", settings.task);
     stage->info.schema = settings.schema;
     write_set(stage);
@@ -172,11 +171,7 @@ TEST_IN(import_stage, stage, a_folder_that_is_there_is_left_alone)
 
 TEST_IN(import_stage, stage, a_data_set_that_is_cut_short_makes_no_store)
 {
-    aq_buffer bytes;
-    aq_buffer_init(&bytes, 1 << 20);
-    assert_int_equal(aq_file_read(stage->set, &bytes, NULL), 0);
-    assert_int_equal(truncate(stage->set, (off_t)bytes.size - 200), 0);
-    aq_buffer_fini(&bytes);
+    assert_int_equal(truncate(stage->set, (off_t)file_bytes(stage->set)->size - 200), 0);
     assert_int_equal(import(stage, 3, 8, 4096), AQ_E_CORRUPT);
     assert_false(aq_path_exists(stage->store));
 }

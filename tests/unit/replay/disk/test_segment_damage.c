@@ -12,15 +12,14 @@
 
 TEST_IN(small_store, kit, any_flipped_byte_costs_one_record_at_most)
 {
-    size_t size;
     segment_kit_live(kit, PER_SEGMENT + 2);
     const char *path = segment_kit_segment(kit, 1);
-    uint8_t *bytes = segment_kit_file_get(path, &size);
-    const size_t first = size - PER_SEGMENT * RECORD_BYTES;
-    for (size_t i = 0; i < size; i++) {
-        bytes[i] ^= 0x01;
-        file_put(segment_kit_segment(kit, 1), bytes, size);
-        bytes[i] ^= 0x01;
+    aq_buffer *bytes = file_bytes(path);
+    const size_t first = bytes->size - PER_SEGMENT * RECORD_BYTES;
+    for (size_t i = 0; i < bytes->size; i++) {
+        bytes->data[i] ^= 0x01;
+        file_put(segment_kit_segment(kit, 1), bytes->data, bytes->size);
+        bytes->data[i] ^= 0x01;
         segment_kit_reopen(kit);
         assert_int_equal(kit->harvest.damages, 1);
         assert_true(segment_harvest_says(&kit->harvest, "segment-00000000000001.aqrs: offset "));
@@ -31,17 +30,15 @@ TEST_IN(small_store, kit, any_flipped_byte_costs_one_record_at_most)
         assert_int_equal(kit->harvest.heads, i >= AQ_FILE_HEADER_BYTES && i < first ? 1 : 2);
         assert_int_equal(kit->found.last_number, PER_SEGMENT + 2);
     }
-    aq_free(bytes);
 }
 
 TEST_IN(small_store, kit, a_newest_segment_cut_anywhere_keeps_its_whole_records)
 {
-    size_t size;
     segment_kit_live(kit, PER_SEGMENT + 3);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 2), &size);
-    const size_t first = size - 3 * RECORD_BYTES;
-    for (size_t cut = 0; cut < size; cut++) {
-        file_put(segment_kit_segment(kit, 2), bytes, cut);
+    aq_buffer *bytes = file_bytes(segment_kit_segment(kit, 2));
+    const size_t first = bytes->size - 3 * RECORD_BYTES;
+    for (size_t cut = 0; cut < bytes->size; cut++) {
+        file_put(segment_kit_segment(kit, 2), bytes->data, cut);
         unlink(segment_kit_segment(kit, 3)); /* of the life before */
         segment_kit_reopen(kit);
         const uint64_t whole = cut < first ? 0 : (cut - first) / RECORD_BYTES;
@@ -54,7 +51,6 @@ TEST_IN(small_store, kit, a_newest_segment_cut_anywhere_keeps_its_whole_records)
         segment_harvest_assert_range(&kit->harvest, 1, PER_SEGMENT + whole);
         assert_int_equal(kit->harvest.damages, 0);
     }
-    aq_free(bytes);
 }
 
 /* ---- tails ----------------------------------------------------------------------------------- */
@@ -168,39 +164,35 @@ TEST_IN(small_store, kit, a_compressed_record_is_checked_like_any_other)
 
 TEST_IN(small_store, kit, a_record_that_was_read_is_not_taken_again)
 {
-    size_t size;
     segment_kit_live(kit, 3);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 1), &size);
-    uint8_t *twice = aq_alloc(1, size + RECORD_BYTES);
-    memcpy(twice, bytes, size);
-    memcpy(twice + size, bytes + size - RECORD_BYTES, RECORD_BYTES);
-    file_put(segment_kit_segment(kit, 1), twice, size + RECORD_BYTES);
+    aq_buffer *bytes = file_bytes(segment_kit_segment(kit, 1));
+    uint8_t *twice = aq_alloc(1, bytes->size + RECORD_BYTES);
+    memcpy(twice, bytes->data, bytes->size);
+    memcpy(twice + bytes->size, bytes->data + bytes->size - RECORD_BYTES, RECORD_BYTES);
+    file_put(segment_kit_segment(kit, 1), twice, bytes->size + RECORD_BYTES);
     segment_kit_reopen(kit);
     segment_harvest_assert_range(&kit->harvest, 1, 3);
     assert_true(segment_harvest_says(&kit->harvest, "record 3 after 3 is left out"));
     aq_free(twice);
-    aq_free(bytes);
 }
 
 TEST_IN(small_store, kit, a_record_with_flags_that_nobody_knows_is_left_out)
 {
     aq_scan_step step = {.offset = AQ_FILE_HEADER_BYTES};
     const uint32_t salt = aq_record_salt(SEGMENT_KIT_STORE, 1);
-    size_t size;
     kit->config.compressed = true;
     kit->frame_bytes = 5000;
     segment_kit_live(kit, 1);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(kit, 1), &size);
+    aq_buffer *bytes = file_bytes(segment_kit_segment(kit, 1));
     do {
-        step = aq_segment_scan(bytes, size, salt, step.offset + step.size);
+        step = aq_segment_scan(bytes->data, bytes->size, salt, step.offset + step.size);
         assert_int_equal(step.kind, AQ_SCAN_RECORD);
     } while (step.record.kind != AQ_RECORD_FRAME);
     assert_int_equal(step.record.flags, AQ_RECORD_ZSTD);
     step.record.flags |= 0x80; /* and it is good otherwise */
-    aq_record_encode(&step.record, salt, bytes + step.offset);
-    file_put(segment_kit_segment(kit, 1), bytes, size);
+    aq_record_encode(&step.record, salt, bytes->data + step.offset);
+    file_put(segment_kit_segment(kit, 1), bytes->data, bytes->size);
     segment_kit_reopen(kit);
     assert_int_equal(kit->harvest.count, 0);
     assert_true(segment_harvest_says(&kit->harvest, "record 1 can't be unpacked"));
-    aq_free(bytes);
 }

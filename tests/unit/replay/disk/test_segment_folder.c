@@ -20,15 +20,13 @@ static void refuse(segment_kit *kit, int code, const char *words)
 /* A header that says another version, and is right otherwise. */
 static void make_newer(const char *path)
 {
-    size_t size;
-    uint8_t *bytes = segment_kit_file_get(path, &size);
-    bytes[8] = AQ_SEGMENT_VERSION + 8;
-    const uint32_t crc = aq_crc32c(0, bytes, 36);
+    aq_buffer *bytes = file_bytes(path);
+    bytes->data[8] = AQ_SEGMENT_VERSION + 8;
+    const uint32_t crc = aq_crc32c(0, bytes->data, 36);
     for (int i = 0; i < 4; i++) {
-        bytes[36 + i] = (uint8_t)(crc >> (8 * i));
+        bytes->data[36 + i] = (uint8_t)(crc >> (8 * i));
     }
-    file_put(path, bytes, size);
-    aq_free(bytes);
+    file_put(path, bytes->data, bytes->size);
 }
 
 TEST_IN(segment_kit, kit, a_folder_in_use_is_refused)
@@ -146,20 +144,18 @@ TEST_IN(segment_kit, kit, segments_without_the_file_that_names_the_store_are_ref
 
 TEST_IN(segment_kit, kit, a_damaged_name_of_the_store_is_refused)
 {
-    size_t size;
     segment_kit_live(kit, 3);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_path(kit, "store.aqrs"), &size);
-    for (size_t i = 0; i < size; i++) {
-        bytes[i] ^= 1;
-        file_put(segment_kit_path(kit, "store.aqrs"), bytes, size);
+    aq_buffer *bytes = file_bytes(segment_kit_path(kit, "store.aqrs"));
+    for (size_t i = 0; i < bytes->size; i++) {
+        bytes->data[i] ^= 1;
+        file_put(segment_kit_path(kit, "store.aqrs"), bytes->data, bytes->size);
         refuse(kit, AQ_E_CORRUPT, "store.aqrs: damaged");
-        bytes[i] ^= 1;
+        bytes->data[i] ^= 1;
     }
-    for (size_t cut = AQ_FILE_HEADER_BYTES; cut < size; cut++) {
-        file_put(segment_kit_path(kit, "store.aqrs"), bytes, cut);
+    for (size_t cut = AQ_FILE_HEADER_BYTES; cut < bytes->size; cut++) {
+        file_put(segment_kit_path(kit, "store.aqrs"), bytes->data, cut);
         refuse(kit, AQ_E_CORRUPT, "store.aqrs: damaged");
     }
-    aq_free(bytes);
 }
 
 TEST_IN(segment_kit, kit, other_files_in_the_folder_are_none_of_our_business)
