@@ -6,10 +6,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-static void free_recording(void *recording)
-{
-    aq_recording_free(recording);
-}
+TEST_ENDING(free_recording, aq_recording_free);
 
 static aq_recording *read_golden(const char *name)
 {
@@ -236,12 +233,9 @@ TEST(a_table_that_finds_no_memory_leaves_nothing)
 {
     const char *path = cli_path(state, "small.json");
     aq_recording *recording = NULL;
-    int rc = 0;
     file_put_text(path, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
                         "[{\"initial_state\": 0, \"steps\": [[0, 0, 0, true, false, 1, 0]]}]}");
-    EACH_ALLOCATION_FAILS(rc) {
-        rc = aq_recording_read(path, &recording, &refusal);
-    }
+    assert_made_despite_failures(recording, aq_recording_read(path, &recording, &refusal));
     aq_recording_free(recording);
 }
 

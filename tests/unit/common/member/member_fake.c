@@ -51,7 +51,6 @@ ProtobufCMessage *fake_request(member_fake *fake, const char *method,
         protobuf_c_message_unpack(descriptor, NULL, request->body.len, request->body.data);
     assert_non_null(body);
     at_end(free_message, body);
-    protobuf_c_message_free_unpacked(&request->base, NULL);
     return body;
 }
 
@@ -67,9 +66,7 @@ static void answer_envelope(member_fake *fake, Actorq__V1__RpcReply *reply)
 {
     static uint8_t bytes[1 << 17];
     aq_buffer frame;
-    Actorq__V1__RpcRequest *request = open_request(fake);
-    reply->request_id = request->request_id;
-    protobuf_c_message_free_unpacked(&request->base, NULL);
+    reply->request_id = open_request(fake)->request_id;
     assert_true(protobuf_c_message_get_packed_size(&reply->base) <= sizeof(bytes));
     size_t size = protobuf_c_message_pack(&reply->base, bytes);
     aq_buffer_init(&frame, sizeof(bytes) + 100);

@@ -29,9 +29,6 @@ static void fixture_setup(fixture *all)
 
 static void fixture_teardown(fixture *all)
 {
-    if (all->message != NULL) {
-        protobuf_c_message_free_unpacked(&all->message->base, NULL);
-    }
     aq_snapshot_unref(all->next);
     aq_buffer_fini(&all->frame);
 }
@@ -210,7 +207,7 @@ static void open_message(fixture *all)
 static void refuse(fixture *all, int code, const char *words)
 {
     aq_snapshot *received = NULL;
-    fixture_close(&all->message->base, AQ_FRAME_POLICY_DELTA, &all->frame);
+    fixture_pack(&all->message->base, AQ_FRAME_POLICY_DELTA, &all->frame);
     assert_refused(receive(&all->frame, all->base, &received, &refusal), code, words);
     assert_null(received);
     open_message(all);
@@ -282,11 +279,9 @@ TEST_IN(fixture, all, a_full_policy_is_no_delta_and_the_other_way_round)
 
 TEST_IN(fixture, all, each_allocation_may_fail)
 {
-    aq_snapshot *received = NULL;
+    aq_snapshot *received;
     int rc;
-    EACH_ALLOCATION_FAILS(rc) {
-        rc = receive(&all->frame, all->base, &received, &refusal);
-    }
+    assert_made_despite_failures(received, receive(&all->frame, all->base, &received, &refusal));
     assert_same_policy(all->next, received);
     aq_snapshot_unref(received);
     aq_buffer_fini(&all->frame);

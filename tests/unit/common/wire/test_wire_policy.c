@@ -7,6 +7,7 @@
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
 #include "tests/support/file_kit.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
@@ -65,9 +66,6 @@ static void changed_setup(changed *it)
 
 static void changed_teardown(changed *it)
 {
-    if (it->message != NULL) {
-        protobuf_c_message_free_unpacked(&it->message->base, NULL);
-    }
     aq_buffer_fini(&it->frame);
 }
 
@@ -75,7 +73,7 @@ static void changed_teardown(changed *it)
 static void refuse(changed *it, int code, const char *words)
 {
     aq_snapshot *received = NULL;
-    fixture_close(&it->message->base, AQ_FRAME_POLICY, &it->frame);
+    fixture_pack(&it->message->base, AQ_FRAME_POLICY, &it->frame);
     assert_refused(aq_wire_policy_unpack(it->frame.data, it->frame.size, &received, &refusal), code,
                    words);
     assert_null(received);
@@ -173,8 +171,7 @@ TEST_IN(changed, it, an_unmeasured_error_may_be_absent)
     aq_snapshot *received;
     protobuf_c_message_free_unpacked(&it->message->quant_error->base, NULL);
     it->message->quant_error = NULL;
-    fixture_close(&it->message->base, AQ_FRAME_POLICY, &it->frame);
-    it->message = NULL;
+    fixture_pack(&it->message->base, AQ_FRAME_POLICY, &it->frame);
     assert_int_equal(aq_wire_policy_unpack(it->frame.data, it->frame.size, &received, NULL), 0);
     assert_int_equal(received->quant_error.rows, 0);
     aq_snapshot_unref(received);
@@ -182,40 +179,21 @@ TEST_IN(changed, it, an_unmeasured_error_may_be_absent)
 
 TEST_IN(changed, it, each_allocation_may_fail)
 {
-    aq_snapshot *received = NULL;
-    int rc;
-    EACH_ALLOCATION_FAILS(rc) {
-        rc = aq_wire_policy_unpack(it->frame.data, it->frame.size, &received, &refusal);
-    }
+    aq_snapshot *received;
+    assert_made_despite_failures(
+        received, aq_wire_policy_unpack(it->frame.data, it->frame.size, &received, &refusal));
     assert_same_policy(it->snapshot, received);
     aq_snapshot_unref(received);
-}
-
-static void drop_snapshot(void *snapshot)
-{
-    aq_snapshot_unref(snapshot);
 }
 
 /* Of 1 MiB in fp32. */
 static aq_snapshot *large_snapshot(void)
 {
     const uint32_t hidden[] = {512, 512};
-    uint32_t formats[AQ_NET_LAYERS_MAX];
-    aq_net_spec spec;
-    aq_snapshot *snapshot;
-    assert_int_equal(aq_net_spec_init_mlp(4, hidden, 2, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    for (uint32_t i = 0; i < AQ_NET_LAYERS_MAX; i++) {
-        formats[i] = AQ_FORMAT_F32;
-    }
-    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), 0);
     const aq_snapshot *model = fixture_snapshot();
-    snapshot->run_id = model->run_id;
-    snapshot->version = model->version;
-    snapshot->head = model->head;
-    snapshot->schema = model->schema;
-    assert_int_equal(aq_text_set(snapshot->task, sizeof(snapshot->task), model->task), 0);
-    at_end(drop_snapshot, snapshot);
-    return snapshot;
+    aq_net_spec spec;
+    assert_int_equal(aq_net_spec_init_mlp(4, hidden, 2, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    return policy_of(&spec, model->head, model->task, &model->schema);
 }
 
 enum { SMALL_BYTES = 64 << 10 }; /* all that is no tensor */

@@ -94,10 +94,7 @@ static void fill_fixed_f32(aq_snapshot *snapshot)
     data.bias[1] = 0.5f;
 }
 
-static void unref_snapshot(void *snapshot)
-{
-    aq_snapshot_unref(snapshot);
-}
+TEST_ENDING(unref_snapshot, aq_snapshot_unref);
 
 aq_snapshot *fixture_snapshot(void)
 {
@@ -185,12 +182,18 @@ aq_lease *fixture_lease(const void *bytes, size_t size)
     return lease;
 }
 
+static void free_message(void *message)
+{
+    protobuf_c_message_free_unpacked(message, NULL);
+}
+
 ProtobufCMessage *fixture_open(const aq_buffer *frame, const ProtobufCMessageDescriptor *descriptor)
 {
     size_t size;
     const uint8_t *payload = fixture_payload(frame, &size);
     ProtobufCMessage *message = protobuf_c_message_unpack(descriptor, NULL, size, payload);
     assert_non_null(message);
+    at_end(free_message, message);
     return message;
 }
 
@@ -203,10 +206,4 @@ void fixture_pack(const ProtobufCMessage *message, enum aq_frame_kind kind, aq_b
     assert_int_equal(aq_buffer_extend(out, protobuf_c_message_get_packed_size(message), &room), 0);
     protobuf_c_message_pack(message, room);
     aq_frame_end(out, start, kind);
-}
-
-void fixture_close(ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out)
-{
-    fixture_pack(message, kind, out);
-    protobuf_c_message_free_unpacked(message, NULL);
 }

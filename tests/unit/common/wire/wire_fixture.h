@@ -65,10 +65,9 @@ void fixture_frame(const uint8_t *payload, size_t size, enum aq_frame_kind kind,
 /* A copy of the bytes in a block that ends where they end. */
 aq_lease *fixture_lease(const void *bytes, size_t size);
 
-/* The message of a frame, to be changed; the changed one as a frame, which fixture_close frees. */
+/* The message of a frame, to be changed, until the test is over; the changed one as a frame. */
 ProtobufCMessage *fixture_open(const aq_buffer *frame,
                                const ProtobufCMessageDescriptor *descriptor);
 void fixture_pack(const ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out);
-void fixture_close(ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out);
 
 #endif
