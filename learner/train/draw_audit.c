@@ -52,8 +52,8 @@ int aq_draw_audit_create(double share, const aq_schema *schema, const aq_layout 
                          aq_draw_audit **ret_audit)
 {
     const uint32_t log_prob = batch_column(layout, "log_prob");
-    *ret_audit = NULL;
     if (!(share > 0.0) || log_prob == 0) {
+        *ret_audit = NULL;
         return 0;
     }
     aq_draw_audit *audit = aq_alloc(1, sizeof(*audit));

@@ -44,9 +44,7 @@ static void draw_all(audit_desk *desk, aq_snapshot *by)
     assert_int_equal(aq_engine_create(by, 1, aq_cpu_flags(), &engine, NULL), 0);
     for (uint32_t place = 0; place < PLACES; place++) {
         float *obs = (float *)(void *)group->obs + (place + place / STEPS) * KIT_INPUTS;
-        for (int i = 0; i < KIT_INPUTS; i++) {
-            obs[i] = (float)aq_rng_range(&desk->kit.rng, -1, 1);
-        }
+        fill_range(obs, KIT_INPUTS, -1, 1, &desk->kit.rng);
         aq_draw_noise(drawing, 9, place, 0, count, noise);
         desk->log_prob[place] = drawing->draw(&terms, aq_engine_step(engine, obs, NULL, 1), noise,
                                               group->action + place * group->action_bytes, NULL);
@@ -169,10 +167,8 @@ TEST_IN(audit_desk, desk, where_nothing_is_to_be_audited_there_is_none)
 
 TEST_IN(audit_desk, desk, making_one_survives_every_failed_allocation)
 {
-    aq_draw_audit *audit = NULL;
-    int rc;
-    EACH_ALLOCATION_FAILS(rc) {
-        rc = aq_draw_audit_create(1, &desk->kit.schema, &desk->layout, &audit);
-    }
+    aq_draw_audit *audit;
+    assert_made_despite_failures(audit,
+                                 aq_draw_audit_create(1, &desk->kit.schema, &desk->layout, &audit));
     aq_draw_audit_destroy(audit);
 }
