@@ -77,16 +77,6 @@ void loopback_pump(loopback *loop)
     }
 }
 
-size_t loopback_waiting(const loopback *loop)
-{
-    size_t count = 0;
-    for (const loopback_passage *passage = loop->passages; passage != NULL;
-         passage = passage->next) {
-        count++;
-    }
-    return count;
-}
-
 ProtobufCMessage *loopback_copy(const ProtobufCMessage *message)
 {
     const size_t size = protobuf_c_message_get_packed_size(message);

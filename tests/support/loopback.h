@@ -35,9 +35,6 @@ void loopback_init(loopback *loop, aq_rpc_dispatcher *dispatcher);
 /* Delivers every request and every answer that there is. */
 void loopback_pump(loopback *loop);
 
-/* Calls that wait for an answer. */
-size_t loopback_waiting(const loopback *loop);
-
 /* What protobuf_c_message_free_unpacked takes back. */
 ProtobufCMessage *loopback_copy(const ProtobufCMessage *message);
 

@@ -36,9 +36,7 @@ void rig_reset(rig *self)
 void rig_step(rig *self, float *obs, float *reward)
 {
     float action[AQ_SUITE_CTRL_MAX];
-    for (int i = 0; i < self->suite->model->nu; i++) {
-        action[i] = (float)aq_rng_range(&self->rng, -1, 1);
-    }
+    fill_range(action, (size_t)self->suite->model->nu, -1, 1, &self->rng);
     assert_int_equal(
         self->env->class->step(self->env->params, self->lane, &self->rng, action, obs, reward),
         AQ_STEP_GOES_ON);
@@ -53,12 +51,12 @@ void tally_add(tally *self, double value)
     self->sum_of_squares += value * value;
 }
 
-double tally_mean(const tally *self)
+static double tally_mean(const tally *self)
 {
     return self->sum / self->count;
 }
 
-double tally_variance(const tally *self)
+static double tally_variance(const tally *self)
 {
     return self->sum_of_squares / self->count - tally_mean(self) * tally_mean(self);
 }

@@ -33,8 +33,6 @@ typedef struct tally {
 } tally;
 
 void tally_add(tally *self, double value);
-double tally_mean(const tally *self);
-double tally_variance(const tally *self);
 
 /* Whether mean and variance are within four standard errors of those of the distribution: one check
  * in 16,000 fails by chance, and the seeds are fixed. Extremes, too, of a uniform one. */

@@ -109,7 +109,8 @@ void gradient_run_end(gradient_run *run)
     aq_agent_destroy(run->agent);
 }
 
-aq_snapshot *gradient_run_publish(gradient_run *run, uint32_t format)
+/* The learner's parameters as the next version, in that format. */
+static aq_snapshot *publish(gradient_run *run, uint32_t format)
 {
     aq_snapshot *snapshot = NULL;
     run->version++;
@@ -128,7 +129,7 @@ aq_snapshot *gradient_run_publish(gradient_run *run, uint32_t format)
 const aq_chunk_view *gradient_run_row(gradient_run *run, uint32_t format)
 {
     aq_engine *engine = NULL;
-    aq_snapshot *snapshot = gradient_run_publish(run, format);
+    aq_snapshot *snapshot = publish(run, format);
     const aq_shard_mark mark = {
         .shard_incarnation = 1, .acknowledged = run->version - 1, .expected = run->version};
     const uint8_t *frame = NULL;

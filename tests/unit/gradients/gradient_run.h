@@ -33,9 +33,6 @@ aq_agent *gradient_agent(const aq_run_plan *plan);
 void gradient_run_begin(gradient_run *run, const char *const *assignments);
 void gradient_run_end(gradient_run *run);
 
-/* The learner's parameters as the next version, in that format. */
-aq_snapshot *gradient_run_publish(gradient_run *run, uint32_t format);
-
 /* Lets the actor have them, and make a gradient. Valid until the next call. */
 const aq_chunk_view *gradient_run_row(gradient_run *run, uint32_t format);
 

@@ -255,13 +255,6 @@ void net_stage_live(net_stage *stage, uint64_t first_seq, uint64_t last_seq)
     }
 }
 
-void net_stage_end(net_stage *stage)
-{
-    stage->leaves = 0;
-    net_stage_stop_by_call(stage);
-    assert_int_equal(net_stage_finish(stage), 0);
-}
-
 static void on_stop(const Actorq__V1__StopReply *reply, void *user)
 {
     net_stage *stage = user;
@@ -269,12 +262,13 @@ static void on_stop(const Actorq__V1__StopReply *reply, void *user)
     stage->replies++;
 }
 
-void net_stage_stop_by_call(net_stage *stage)
+void net_stage_end(net_stage *stage)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     aq_rpc_stub operations = net_stage_stub(stage, &actorq__v1__operations__descriptor);
-    stage->replies = 0;
+    stage->leaves = stage->replies = 0;
     actorq__v1__operations__stop(&operations.base, &request, on_stop, stage);
     net_stage_await(stage, &stage->replies, 1);
     net_stage_await(stage, &stage->leaves, 1);
+    assert_int_equal(net_stage_finish(stage), 0);
 }

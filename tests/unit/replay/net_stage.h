@@ -83,8 +83,6 @@ void net_stage_await_acknowledgement(net_stage *stage, uint64_t seq);
 /* Steps that are stored; stage->report has the rest. */
 uint64_t net_stage_ask_stored(net_stage *stage);
 
-void net_stage_stop_by_call(net_stage *stage);
-
 /* A life of the daemon that takes messages first_seq .. last_seq of 24 steps each, or none where
  * last_seq is 0; and its end, by a call. */
 void net_stage_live(net_stage *stage, uint64_t first_seq, uint64_t last_seq);
