@@ -3,7 +3,6 @@
  */
 #include "common/energy/energy_meter.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "common/base/parse.h"
 #include "common/energy/energy_powercap.h"
 #include "common/energy/processor_time.h"
+#include "common/sys/file.h"
 #include "common/sys/machine.h"
 
 #define SAMPLE_NS_MIN (200 * AQ_NS_PER_MS)
@@ -33,22 +33,12 @@ struct aq_energy_meter {
 /* FNV-1a of the kernel's boot id, which containers share. */
 static uint64_t identify_machine(const char *proc_dir)
 {
-    char path[512];
-    char text[64] = "";
+    char text[64];
     uint64_t hash = AQ_FNV1A_START;
-    ssize_t length = -1;
-    if (aq_text_format(path, sizeof(path), "%s/sys/kernel/random/boot_id", proc_dir) == 0) {
-        int file = open(path, O_RDONLY | O_CLOEXEC);
-        length = file < 0 ? -1 : read(file, text, sizeof(text));
-        if (file >= 0) {
-            (void)close(file);
-        }
-    }
-    if (length <= 0) {
+    if (!aq_file_peek(text, sizeof(text), "%s/sys/kernel/random/boot_id", proc_dir)) {
         aq_machine_host(text, sizeof(text));
-        length = (ssize_t)strlen(text);
     }
-    for (ssize_t i = 0; i < length; i++) {
+    for (size_t i = 0; text[i] != '\0'; i++) {
         hash = (hash ^ (uint8_t)text[i]) * AQ_FNV1A_PRIME;
     }
     return aq_fnv1a_end(hash);

@@ -7,7 +7,6 @@
 #include "common/energy/energy_perf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +14,9 @@
 #include <unistd.h>
 
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 
-enum { PATH_BYTES = 512, TEXT_BYTES = 256 };
+enum { TEXT_BYTES = 256 };
 
 int aq_energy_perf_open_event(uint32_t type, uint64_t config, int cpu)
 {
@@ -31,19 +31,9 @@ int aq_energy_perf_open_event(uint32_t type, uint64_t config, int cpu)
 /* The first line of DIR/power/NAME. */
 static bool read_line(const char *dir, const char *name, char out[TEXT_BYTES])
 {
-    char path[PATH_BYTES];
-    if (aq_text_format(path, sizeof(path), "%s/power/%s", dir, name) != 0) {
-        return false;
-    }
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return false;
-    }
-    ssize_t length = read(file, out, TEXT_BYTES - 1);
-    (void)close(file);
-    out[length > 0 ? length : 0] = '\0';
+    const bool is_there = aq_file_peek(out, TEXT_BYTES, "%s/power/%s", dir, name);
     out[strcspn(out, "\n")] = '\0';
-    return length > 0;
+    return is_there;
 }
 
 typedef struct perf_event {

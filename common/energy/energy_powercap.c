@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 
 enum { ZONES_MAX = 4 * AQ_ENERGY_DOMAINS_MAX, ZONE_BYTES = 64, PATH_BYTES = 512 };
 
@@ -59,21 +60,9 @@ static int list_zones(const char *dir, zone_list *zones, aq_error *error)
 /* The first line of DIR/ZONE/FILE; false when it can't be read, errno says why. */
 static bool read_line(const char *dir, const char *zone, const char *name, char *out, size_t size)
 {
-    char path[PATH_BYTES];
-    if (aq_text_format(path, sizeof(path), "%s/%s/%s", dir, zone, name) != 0) {
-        return false;
-    }
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = file < 0 ? -1 : read(file, out, size - 1);
-    if (file >= 0) {
-        (void)close(file);
-    }
-    if (length < 0) {
-        return false;
-    }
-    out[length] = '\0';
+    const bool is_there = aq_file_peek(out, size, "%s/%s/%s", dir, zone, name);
     out[strcspn(out, "\n")] = '\0';
-    return true;
+    return is_there;
 }
 
 static aq_energy_domain *find_domain(aq_energy_counters *counters, const char *name)

@@ -8,7 +8,6 @@
 #include "common/energy/processor_time.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,21 +15,9 @@
 #include <unistd.h>
 
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 
 enum { PATH_BYTES = 512, LINE_BYTES = 4096 };
-
-/* The file's first bytes as a text; false when there is none. */
-static bool read_text(const char *path, char *out, size_t size)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return false;
-    }
-    ssize_t length = read(file, out, size - 1);
-    (void)close(file);
-    out[length > 0 ? length : 0] = '\0';
-    return length > 0;
-}
 
 static double ticks_to_s(uint64_t ticks)
 {
@@ -50,10 +37,8 @@ static double timeval_s(struct timeval time)
 static double process_s(const char *proc_dir, const char *pid)
 {
     enum { FIELD_FIRST = 3, USER_TIME = 14, CHILDREN_SYSTEM_TIME = 17 };
-    char path[PATH_BYTES];
     char line[LINE_BYTES];
-    if (aq_text_format(path, sizeof(path), "%s/%s/stat", proc_dir, pid) != 0 ||
-        !read_text(path, line, sizeof(line))) {
+    if (!aq_file_peek(line, sizeof(line), "%s/%s/stat", proc_dir, pid)) {
         return 0;
     }
     char *rest = strrchr(line, ')');
@@ -83,11 +68,8 @@ double aq_processor_time_children_s(const char *proc_dir)
         return 0;
     }
     for (const struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
-        if (task->d_name[0] == '.' || aq_text_format(path, sizeof(path), "%s/self/task/%s/children",
-                                                     proc_dir, task->d_name) != 0) {
-            continue;
-        }
-        if (!read_text(path, line, sizeof(line))) {
+        if (task->d_name[0] == '.' ||
+            !aq_file_peek(line, sizeof(line), "%s/self/task/%s/children", proc_dir, task->d_name)) {
             continue;
         }
         char *saved = NULL;
@@ -115,10 +97,8 @@ double aq_processor_time_own_s(const char *proc_dir)
 int aq_processor_time_machine(const char *proc_dir, aq_machine_time *ret_time)
 {
     enum { USER, NICE, SYSTEM, IDLE, WAITING, INTERRUPTS, SOFT_INTERRUPTS, FIELDS };
-    char path[PATH_BYTES];
     char text[LINE_BYTES];
-    if (aq_text_format(path, sizeof(path), "%s/stat", proc_dir) != 0 ||
-        !read_text(path, text, sizeof(text))) {
+    if (!aq_file_peek(text, sizeof(text), "%s/stat", proc_dir)) {
         return AQ_E_IO;
     }
     char *saved = NULL;

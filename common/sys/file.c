@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -111,6 +112,26 @@ int aq_file_read(const char *path, aq_buffer *out, aq_error *error)
         out->size = size_before;
     }
     return rc;
+}
+
+bool aq_file_peek(char *out, size_t size, const char *path_format, ...)
+{
+    char path[PATH_MAX];
+    va_list parts;
+
+    out[0] = '\0';
+    va_start(parts, path_format);
+    const int length = vsnprintf(path, sizeof(path), path_format, parts);
+    va_end(parts);
+    const bool fits = length >= 0 && (size_t)length < sizeof(path);
+    const int fd = fits ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0) {
+        return false;
+    }
+    const ssize_t got = read_some(fd, out, size - 1);
+    close(fd);
+    out[got > 0 ? got : 0] = '\0';
+    return got > 0;
 }
 
 static int write_all(int fd, const uint8_t *bytes, size_t size)

@@ -4,7 +4,6 @@
 #include "common/sys/machine.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +13,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char model[64]; /* set by `once`, then constant */
@@ -79,21 +79,13 @@ unsigned aq_machine_cpu_count(void)
 /* "size resident shared …" in pages; see proc(5). */
 uint64_t aq_machine_resident_bytes(void)
 {
-    char text[128] = "";
+    char text[128];
     char *rest = NULL;
     uint64_t pages;
     long page_bytes = sysconf(_SC_PAGESIZE);
 
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return 0;
-    }
-    ssize_t size = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (size <= 0 || page_bytes <= 0) {
-        return 0;
-    }
-    if (strtok_r(text, " ", &rest) == NULL) {
+    if (!aq_file_peek(text, sizeof(text), "/proc/self/statm") || page_bytes <= 0 ||
+        strtok_r(text, " ", &rest) == NULL) {
         return 0;
     }
     const char *resident = strtok_r(NULL, " ", &rest);

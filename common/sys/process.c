@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #endif
 
 #include "common/base/parse.h"
+#include "common/sys/file.h"
 
 enum { PATH_BYTES_MAX = 4096 };
 
@@ -92,15 +92,9 @@ void aq_process_allow_descriptors(void)
 /* Of "PID (NAME) STATE PARENT ..."; a name may have blanks and brackets. */
 static bool is_live_child(const char *pid, int64_t parent)
 {
-    char path[64], line[512] = "";
+    char line[512];
     uint64_t its;
-    (void)snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-    FILE *file = fopen(path, "r");
-    if (file != NULL) {
-        const size_t length = fread(line, 1, sizeof(line) - 1, file);
-        line[length] = '\0';
-        (void)fclose(file);
-    }
+    (void)aq_file_peek(line, sizeof(line), "/proc/%s/stat", pid);
     char *rest = strrchr(line, ')');
     if (rest == NULL || strlen(rest) < sizeof(") S 1")) {
         return false; /* it has ended since */

@@ -185,6 +185,28 @@ TEST_ON_DISK(a_folder_is_no_file)
     assert_int_equal(buffer.size, 0);
 }
 
+TEST_ON_DISK(the_beginning_of_a_file_is_as_much_as_there_is_room_for)
+{
+    char some[4], all[8];
+    write_file("abcdef", 6);
+    assert_true(aq_file_peek(some, sizeof(some), "%s/%s", folder, "a"));
+    assert_string_equal(some, "abc");
+    assert_true(aq_file_peek(all, sizeof(all), "%s", path_of("a")));
+    assert_string_equal(all, "abcdef");
+}
+
+TEST_ON_DISK(a_file_without_a_beginning_is_none)
+{
+    char text[4] = "abc", long_name[2 * PATH_MAX];
+    write_file("", 0);
+    assert_false(aq_file_peek(text, sizeof(text), "%s", path_of("a")));
+    assert_string_equal(text, "");
+    assert_false(aq_file_peek(text, sizeof(text), "%s", path_of("b")));
+    assert_int_equal(errno, ENOENT);
+    memset(long_name, '/', sizeof(long_name));
+    assert_false(aq_file_peek(text, sizeof(text), "%.*s", 2 * PATH_MAX, long_name));
+}
+
 TEST_ON_DISK(reading_without_memory_fails_cleanly)
 {
     write_file("abc", 3);
