@@ -12,6 +12,9 @@
 enum { MEMBER = 7, SLOT = 1 };
 #define INCARNATION UINT64_C(0x1234)
 
+TEST_ENDING(destroy_core, aq_actor_core_destroy);
+TEST_ENDING(destroy_engine, aq_engine_destroy);
+
 static void open_shard(aq_actor_core *core)
 {
     uint32_t shard;
@@ -25,6 +28,7 @@ static aq_actor_core *core_of(const aq_run_settings *settings)
     aq_actor_core *core = NULL;
     assert_succeeds(
         aq_actor_core_create(settings, KIT_RUN, MEMBER, INCARNATION, SLOT, &core, &refusal));
+    at_end(destroy_core, core);
     open_shard(core);
     return core;
 }
@@ -44,9 +48,6 @@ static aq_actor_core *core_with_credit(uint64_t granted)
     return core;
 }
 
-#define TEST_OF_CORE(name, granted)                                                                \
-    TEST_OF(name, aq_actor_core *core, core_with_credit(granted), aq_actor_core_destroy)
-
 /* Of a policy that so many steps of training made. */
 static aq_engine *engine_after(uint64_t learner_step, uint64_t version, int32_t choice)
 {
@@ -55,6 +56,7 @@ static aq_engine *engine_after(uint64_t learner_step, uint64_t version, int32_t 
     snapshot->learner_step = learner_step;
     assert_int_equal(aq_engine_create(snapshot, KIT_ENVS, 0, &engine, NULL), 0);
     aq_snapshot_unref(snapshot);
+    at_end(destroy_engine, engine);
     return engine;
 }
 
@@ -123,11 +125,11 @@ TEST(without_credit_nothing_is_stepped)
     assert_int_equal(aq_actor_core_step(core, 0), 0);
     assert_true(aq_actor_core_needs_credit(core));
     assert_int_equal(aq_actor_core_counters(core).env_steps, 0);
-    aq_actor_core_destroy(core);
 }
 
-TEST_OF_CORE(it_steps_as_far_as_credit_goes_and_goes_on_with_more, 3 * KIT_ENVS + KIT_ENVS - 1)
+TEST(it_steps_as_far_as_credit_goes_and_goes_on_with_more)
 {
+    aq_actor_core *core = core_with_credit(3 * KIT_ENVS + KIT_ENVS - 1);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(aq_actor_core_step(core, i), KIT_ENVS);
     }
@@ -139,8 +141,9 @@ TEST_OF_CORE(it_steps_as_far_as_credit_goes_and_goes_on_with_more, 3 * KIT_ENVS 
     assert_int_equal(aq_actor_core_counters(core).env_steps, 4 * KIT_ENVS);
 }
 
-TEST_OF_CORE(a_grant_never_shrinks, 2 * KIT_ENVS)
+TEST(a_grant_never_shrinks)
 {
+    aq_actor_core *core = core_with_credit(2 * KIT_ENVS);
     uint64_t acknowledged, granted;
     const aq_shard_mark restarted = {.shard_incarnation = 2, .expected = 1};
     aq_shard_spread_answered(aq_actor_core_spread(core), 0, 0, &restarted, 0);
@@ -149,8 +152,9 @@ TEST_OF_CORE(a_grant_never_shrinks, 2 * KIT_ENVS)
     assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
 }
 
-TEST_OF_CORE(a_full_outbox_stops_it_whatever_the_credit, UINT64_C(1) << 40)
+TEST(a_full_outbox_stops_it_whatever_the_credit)
 {
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     int64_t now_ns = 0;
     while (aq_actor_core_step(core, now_ns) > 0) {
         now_ns += KIT_FLUSH_MS * AQ_NS_PER_MS;
@@ -180,8 +184,9 @@ static uint64_t check_versions(const aq_chunk *chunk)
     return 1;
 }
 
-TEST_OF_CORE(without_a_policy_it_acts_at_random_as_version_0, 4000)
+TEST(without_a_policy_it_acts_at_random_as_version_0)
 {
+    aq_actor_core *core = core_with_credit(4000);
     while (aq_actor_core_step(core, 0) > 0) {
         versions_allowed = 1u << 0;
         (void)send_all(core, 0, check_versions);
@@ -192,8 +197,9 @@ TEST_OF_CORE(without_a_policy_it_acts_at_random_as_version_0, 4000)
     assert_int_equal(aq_actor_core_counters(core).policy_version, 0);
 }
 
-TEST_OF_CORE(each_step_is_stamped_with_the_version_that_chose_it, UINT64_C(1) << 40)
+TEST(each_step_is_stamped_with_the_version_that_chose_it)
 {
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     aq_engine *first = engine_of(3, 1);
     aq_engine *second = engine_of(5, 1);
     choice_expected = 1;
@@ -209,8 +215,6 @@ TEST_OF_CORE(each_step_is_stamped_with_the_version_that_chose_it, UINT64_C(1) <<
     aq_actor_core_drain(core);
     assert_true(send_all(core, 0, check_versions) > 0);
     assert_ptr_equal(aq_actor_core_set_engine(core, NULL), second);
-    aq_engine_destroy(first);
-    aq_engine_destroy(second);
 }
 
 TEST(a_run_that_begins_at_random_waits_for_a_policy_that_was_trained)
@@ -233,9 +237,6 @@ TEST(a_run_that_begins_at_random_waits_for_a_policy_that_was_trained)
     assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
     aq_actor_core_drain(core);
     assert_true(send_all(core, 0, check_versions) > 0);
-    aq_actor_core_destroy(core);
-    aq_engine_destroy(untrained);
-    aq_engine_destroy(trained);
 }
 
 static uint64_t random_choices;
@@ -250,39 +251,41 @@ static uint64_t count_choices(const aq_chunk *chunk)
     return aq_chunk_view_fresh(&chunk->view);
 }
 
+/* How many steps were sent when all that is granted is spent; random_choices of them chose 0. */
+static uint64_t spend(aq_actor_core *core, uint64_t granted)
+{
+    uint64_t total = 0;
+    random_choices = 0;
+    acknowledge_all(core, 0, granted);
+    while (aq_actor_core_step(core, 0) > 0) {
+        total += send_all(core, 0, count_choices);
+        acknowledge_all(core, 0, 0);
+    }
+    return total;
+}
+
+/* Within 4 standard deviations. */
+static void assert_chosen_at_random(uint64_t total, double share)
+{
+    const double deviation = sqrt(share * (1.0 - share) / (double)total);
+    assert_near((double)random_choices / (double)total, share, 4.0 * deviation);
+}
+
 TEST(exploration_has_its_share_of_the_actions)
 {
     aq_run_settings settings = kit_settings();
     settings.config.actor.epsilon_base = 0.5;
     settings.config.actor.epsilon_alpha = 0.0; /* everywhere */
     aq_actor_core *core = core_of(&settings);
-    aq_engine *engine = engine_of(1, 1);
-    const uint64_t steps = test_rounds(10000);
-    uint64_t total = 0;
-    (void)aq_actor_core_set_engine(core, engine);
-    random_choices = 0;
-    acknowledge_all(core, 0, steps);
-    while (aq_actor_core_step(core, 0) > 0) {
-        total += send_all(core, 0, count_choices);
-        acknowledge_all(core, 0, 0);
-    }
-    /* Half explore, half of those choose 0: a quarter, within 4 standard deviations. */
-    double share = (double)random_choices / (double)total;
+    (void)aq_actor_core_set_engine(core, engine_of(1, 1));
+    const uint64_t steps = test_rounds(10000), total = spend(core, steps);
+    assert_chosen_at_random(total, 0.25); /* half explore, half of those choose 0 */
     assert_true(total > steps - steps / 10);
-    assert_true(fabs(share - 0.25) < 4.0 * sqrt(0.25 * 0.75 / (double)total));
 
     settings.config.actor.epsilon_base = 0.0; /* as a live setting */
     aq_actor_core_explore(core, &settings.config);
-    random_choices = 0;
-    acknowledge_all(core, 0, 2 * steps);
-    while (aq_actor_core_step(core, 0) > 0) {
-        (void)send_all(core, 0, count_choices);
-        acknowledge_all(core, 0, 0);
-    }
+    (void)spend(core, 2 * steps);
     assert_true(random_choices < 100); /* what was in open chunks */
-    (void)aq_actor_core_set_engine(core, NULL);
-    aq_engine_destroy(engine);
-    aq_actor_core_destroy(core);
 }
 
 /* Half of the way to nothing, so a quarter explores, and an eighth chooses 0. */
@@ -294,21 +297,8 @@ TEST(exploration_falls_with_the_training_of_the_policy)
     settings.config.actor.explore_end = 0.0;
     settings.config.actor.explore_steps = 1000;
     aq_actor_core *core = core_of(&settings);
-    aq_engine *engine = engine_after(500, 1, 1);
-    const uint64_t steps = test_rounds(10000);
-    uint64_t total = 0;
-    (void)aq_actor_core_set_engine(core, engine);
-    random_choices = 0;
-    acknowledge_all(core, 0, steps);
-    while (aq_actor_core_step(core, 0) > 0) {
-        total += send_all(core, 0, count_choices);
-        acknowledge_all(core, 0, 0);
-    }
-    const double share = (double)random_choices / (double)total;
-    assert_true(fabs(share - 0.125) < 4.0 * sqrt(0.125 * 0.875 / (double)total));
-    (void)aq_actor_core_set_engine(core, NULL);
-    aq_engine_destroy(engine);
-    aq_actor_core_destroy(core);
+    (void)aq_actor_core_set_engine(core, engine_after(500, 1, 1));
+    assert_chosen_at_random(spend(core, test_rounds(10000)), 0.125);
 }
 
 TEST(incarnations_and_slots_play_different_episodes)
@@ -338,8 +328,9 @@ TEST(incarnations_and_slots_play_different_episodes)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-TEST_OF_CORE(an_open_chunk_is_held_back_for_the_flush_time_only, UINT64_C(1) << 40)
+TEST(an_open_chunk_is_held_back_for_the_flush_time_only)
 {
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     const int64_t flush_ns = KIT_FLUSH_MS * AQ_NS_PER_MS;
     for (int i = 0; i < 3; i++) { /* an n-step item each, no chunk full */
         assert_int_equal(aq_actor_core_step(core, 5), KIT_ENVS);
@@ -378,7 +369,6 @@ TEST(whatever_is_due_is_offered_at_that_time)
             }
         }
         assert_int_equal(aq_actor_core_due_ns(core, 0), INT64_MAX);
-        aq_actor_core_destroy(core);
     }
 }
 
@@ -389,11 +379,11 @@ TEST(out_of_credit_what_is_closed_goes_at_once)
     }
     assert_true(aq_actor_core_due_ns(core, 0) <= 0);
     assert_true(send_all(core, 0, fresh_of) >= 8);
-    aq_actor_core_destroy(core);
 }
 
-TEST_OF_CORE(everything_stepped_is_sent_but_what_is_no_item_yet, 1000 * KIT_ENVS)
+TEST(everything_stepped_is_sent_but_what_is_no_item_yet)
 {
+    aq_actor_core *core = core_with_credit(1000 * KIT_ENVS);
     const uint64_t granted = 1000 * KIT_ENVS;
     int64_t now_ns = 0;
     uint64_t sent = 0;
@@ -408,8 +398,9 @@ TEST_OF_CORE(everything_stepped_is_sent_but_what_is_no_item_yet, 1000 * KIT_ENVS
     assert_true(granted - sent <= 2 * KIT_ENVS); /* n - 1 each */
 }
 
-TEST_OF_CORE(a_new_connection_gets_everything_again, 8 * KIT_ENVS)
+TEST(a_new_connection_gets_everything_again)
 {
+    aq_actor_core *core = core_with_credit(8 * KIT_ENVS);
     while (aq_actor_core_step(core, 0) > 0) {
     }
     uint64_t first = send_all(core, 0, fresh_of);
@@ -419,8 +410,9 @@ TEST_OF_CORE(a_new_connection_gets_everything_again, 8 * KIT_ENVS)
                      aq_actor_core_counters(core).unacknowledged);
 }
 
-TEST_OF_CORE(draining_closes_what_is_open_and_waits_for_acknowledgement, UINT64_C(1) << 40)
+TEST(draining_closes_what_is_open_and_waits_for_acknowledgement)
 {
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
     }
@@ -440,7 +432,6 @@ TEST(draining_a_fresh_core_is_done_at_once)
     aq_actor_core *core = core_of(&settings);
     aq_actor_core_drain(core);
     assert_true(aq_actor_core_drained(core));
-    aq_actor_core_destroy(core);
 }
 
 /* ---- memory and refusals -------------------------------------------------------------------- */
@@ -452,9 +443,8 @@ TEST(a_step_allocates_chunks_only)
         512; /* no chunk is full, none is flushed, so only ends open new ones */
     settings.config.net.message_bytes = 1 << 20;
     aq_actor_core *core = core_of(&settings);
-    aq_engine *engine = engine_of(1, 1);
     acknowledge_all(core, 0, UINT64_C(1) << 40);
-    (void)aq_actor_core_set_engine(core, engine);
+    (void)aq_actor_core_set_engine(core, engine_of(1, 1));
     uint64_t missing = KIT_ENVS; /* chunks that the next step has to open */
     for (int i = 0; i < 2000; i++) {
         uint64_t episodes = aq_actor_core_counters(core).episodes;
@@ -469,13 +459,11 @@ TEST(a_step_allocates_chunks_only)
         }
         acknowledge_all(core, 0, 0);
     }
-    (void)aq_actor_core_set_engine(core, NULL);
-    aq_engine_destroy(engine);
-    aq_actor_core_destroy(core);
 }
 
-TEST_OF_CORE(without_memory_for_a_chunk_it_steps_later, UINT64_C(1) << 40)
+TEST(without_memory_for_a_chunk_it_steps_later)
 {
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     aq_memory_fail_at(2, 1);
     assert_int_equal(aq_actor_core_step(core, 0), 0);
     assert_int_equal(aq_actor_core_step(core, 0), 0);
