@@ -71,21 +71,19 @@ static void receive_number(aq_subscriber *subscriber, const char *url, const cha
 {
     int64_t end_ns = aq_clock_monotonic_ns() + PATIENCE_MS * AQ_NS_PER_MS;
     uint64_t received = 0;
-    aq_buffer out;
-    aq_buffer_init(&out, STORM_MESSAGE_MAX);
+    aq_buffer *out = buffer_up_to(STORM_MESSAGE_MAX);
     while (received != number) {
-        int rc = aq_subscriber_receive(subscriber, 100, &out);
+        int rc = aq_subscriber_receive(subscriber, 100, out);
         assert_true(rc == 0 || rc == AQ_E_TIMEOUT);
         assert_true(aq_clock_monotonic_ns() < end_ns);
         if (rc == 0) {
-            assert_int_equal(out.size, MESSAGE_BYTES); /* whole, or not at all */
-            memcpy(&received, out.data, sizeof(received));
+            assert_int_equal(out->size, MESSAGE_BYTES); /* whole, or not at all */
+            memcpy(&received, out->data, sizeof(received));
             assert_true(received <= number);
         } else if (storm_has_ended(*publisher)) { /* it could not listen yet */
             *publisher = storm_start("publish", url, text);
         }
     }
-    aq_buffer_fini(&out);
 }
 
 static void kill_publishers(const char *transport, unsigned rounds)
@@ -123,7 +121,7 @@ static void kill_subscribers(const char *transport, unsigned rounds)
     pid_t children[SUBSCRIBERS];
     char url[AQ_URL_MAX];
     uv_loop_t loop;
-    aq_buffer out;
+    aq_buffer *out = buffer_up_to(STORM_MESSAGE_MAX);
     aq_rng rng;
     int rc = AQ_E_TIMEOUT;
     storm_seed(&rng);
@@ -140,14 +138,12 @@ static void kill_subscribers(const char *transport, unsigned rounds)
         children[victim] = storm_start("subscribe", url, NULL);
     }
     assert_int_equal(aq_subscriber_create(url, &storm_limits, &witness, NULL), 0);
-    aq_buffer_init(&out, STORM_MESSAGE_MAX);
     for (int tries = 0; rc == AQ_E_TIMEOUT && tries < 1000; tries++) {
         storm_run_for(&loop, 5);
-        rc = aq_subscriber_receive(witness, 5, &out);
+        rc = aq_subscriber_receive(witness, 5, out);
     }
     assert_int_equal(rc, 0);
-    assert_int_equal(out.size, MESSAGE_BYTES);
-    aq_buffer_fini(&out);
+    assert_int_equal(out->size, MESSAGE_BYTES);
     for (int i = 0; i < SUBSCRIBERS; i++) {
         storm_kill(children[i]);
     }

@@ -76,12 +76,9 @@ static const char *path_of(const char *name)
 
 static void assert_content(const char *path, const void *bytes, size_t size)
 {
-    aq_buffer content;
-    aq_buffer_init(&content, SIZE_MAX_BYTES);
-    assert_succeeds(aq_file_read(path, &content, &refusal));
-    assert_int_equal(content.size, size);
-    assert_true(size == 0 || memcmp(content.data, bytes, size) == 0);
-    aq_buffer_fini(&content);
+    const aq_buffer *content = file_bytes(path);
+    assert_int_equal(content->size, size);
+    assert_memory_equal(content->data, bytes, size);
 }
 
 static void write_file(const void *bytes, size_t size)

@@ -30,14 +30,12 @@ TEST(a_frame_holds_the_packed_message)
 TEST(a_frame_past_the_limit_leaves_the_buffer_as_it_was)
 {
     Actorq__V1__PolicyAnnouncement message;
-    aq_buffer out;
     announcement(&message);
-    aq_buffer_init(&out, 3 + 16 + 10); /* one byte short */
-    assert_int_equal(aq_buffer_append(&out, "abc", 3), 0);
-    assert_int_equal(aq_wire_frame_pack(&message.base, AQ_FRAME_ANNOUNCE, &out), AQ_E_TOO_BIG);
-    assert_int_equal(out.size, 3);
-    assert_memory_equal(out.data, "abc", 3);
-    aq_buffer_fini(&out);
+    aq_buffer *out = buffer_up_to(3 + 16 + 10); /* one byte short */
+    assert_int_equal(aq_buffer_append(out, "abc", 3), 0);
+    assert_int_equal(aq_wire_frame_pack(&message.base, AQ_FRAME_ANNOUNCE, out), AQ_E_TOO_BIG);
+    assert_int_equal(out->size, 3);
+    assert_memory_equal(out->data, "abc", 3);
 }
 
 TEST(a_message_past_two_gibibytes_is_refused)

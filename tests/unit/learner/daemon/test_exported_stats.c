@@ -8,18 +8,15 @@ enum { PAGE_BYTES_MAX = 1 << 20 };
 
 static bool page_says(const Actorq__V1__LearnerStatus *learner, const char *line)
 {
-    aq_buffer text;
+    aq_buffer *text = buffer_up_to(PAGE_BYTES_MAX);
     aq_metrics_page page;
     Actorq__V1__StatusReply status = ACTORQ__V1__STATUS_REPLY__INIT;
     status.learner = (Actorq__V1__LearnerStatus *)(uintptr_t)learner;
-    aq_buffer_init(&text, PAGE_BYTES_MAX);
-    aq_metrics_page_begin(&page, &text);
+    aq_metrics_page_begin(&page, text);
     aq_learner_export(&status, &page);
     assert_int_equal(aq_metrics_page_end(&page), 0);
-    assert_int_equal(aq_buffer_append(&text, "", 1), 0);
-    const bool says = strstr((const char *)text.data, line) != NULL;
-    aq_buffer_fini(&text);
-    return says;
+    assert_int_equal(aq_buffer_append(text, "", 1), 0);
+    return strstr((const char *)text->data, line) != NULL;
 }
 
 TEST(a_disk_that_is_stuck_shows)

@@ -136,10 +136,9 @@ TEST(its_json_has_a_list_for_each_column)
     aq_history_series *series = make(4, 1, false);
     add(series, 0.5, 12345678901.0);
     add(series, 1.25, NAN);
-    aq_buffer text;
-    aq_buffer_init(&text, TEXT_BYTES_MAX);
-    assert_int_equal(aq_history_series_print(series, &text), 0);
-    json_t *json = json_loadb((const char *)text.data, text.size, 0, NULL);
+    aq_buffer *text = buffer_up_to(TEXT_BYTES_MAX);
+    assert_int_equal(aq_history_series_print(series, text), 0);
+    json_t *json = json_loadb((const char *)text->data, text->size, 0, NULL);
     assert_non_null(json);
     assert_true(json_number_value(json_object_get(json, "period_s")) == 1);
     assert_int_equal(json_object_size(json), 1 + COLUMNS);
@@ -149,17 +148,13 @@ TEST(its_json_has_a_list_for_each_column)
     assert_true(json_integer_value(json_array_get(values, 0)) == 12345678901);
     assert_true(json_is_null(json_array_get(values, 1)));
     json_decref(json);
-    aq_buffer_fini(&text);
 }
 
 TEST(too_little_room_for_the_json_is_said)
 {
     aq_history_series *series = make(4, 1, false);
     add(series, 1, 1);
-    aq_buffer text;
-    aq_buffer_init(&text, 40);
-    assert_int_equal(aq_history_series_print(series, &text), AQ_E_TOO_BIG);
-    aq_buffer_fini(&text);
+    assert_int_equal(aq_history_series_print(series, buffer_up_to(40)), AQ_E_TOO_BIG);
 }
 
 TEST(every_failed_allocation_is_reported)

@@ -39,13 +39,11 @@ static size_t rows_of(const aq_run_history *history, enum aq_history_span span,
 static json_t *document_of(const aq_run_history *history, enum aq_history_span span,
                            size_t *ret_size)
 {
-    aq_buffer text;
-    aq_buffer_init(&text, (size_t)4 << 20);
-    assert_int_equal(aq_run_history_print(history, span, &text), 0);
-    json_t *json = json_loadb((const char *)text.data, text.size, 0, NULL);
+    aq_buffer *text = buffer_up_to((size_t)4 << 20);
+    assert_int_equal(aq_run_history_print(history, span, text), 0);
+    json_t *json = json_loadb((const char *)text->data, text->size, 0, NULL);
     assert_non_null(json);
-    *ret_size = text.size;
-    aq_buffer_fini(&text);
+    *ret_size = text->size;
     return json;
 }
 

@@ -240,16 +240,14 @@ static void check_bytes_fp32(const uint32_t *hidden, uint32_t hidden_count)
 {
     learner_kit kit;
     aq_publication made;
-    aq_buffer frame;
+    aq_buffer *frame = buffer_up_to(1 << 22);
     learner_kit_init(&kit, 1);
     learner_kit_take_network(&kit, hidden, hidden_count);
 
     learner_kit_publication(&kit, 70000, AQ_FORMAT_INT8_CHANNEL, &made);
-    aq_buffer_init(&frame, 1 << 22);
-    assert_int_equal(aq_wire_policy_pack(made.twin, &frame), 0);
-    assert_int_equal(made.frame_bytes_fp32, frame.size);
-    assert_true(hidden_count == 0 || made.frame.size < frame.size);
-    aq_buffer_fini(&frame);
+    assert_int_equal(aq_wire_policy_pack(made.twin, frame), 0);
+    assert_int_equal(made.frame_bytes_fp32, frame->size);
+    assert_true(hidden_count == 0 || made.frame.size < frame->size);
     aq_publication_fini(&made);
     learner_kit_fini(&kit);
 }

@@ -180,23 +180,21 @@ TEST_WITH(a_head_reads_back, set_up, NULL)
         .live = live,
     };
     aq_segment_head read;
-    aq_buffer out;
+    aq_buffer *out = buffer_up_to(1000);
     void *block;
-    aq_buffer_init(&out, 1000);
-    assert_int_equal(aq_segment_head_encode(&head, &out), 0);
-    assert_int_equal(aq_segment_head_decode(out.data, out.size, &read, &block), 0);
+    assert_int_equal(aq_segment_head_encode(&head, out), 0);
+    assert_int_equal(aq_segment_head_decode(out->data, out->size, &read, &block), 0);
     assert_int_equal(read.log.inserted, 11);
     assert_int_equal(read.log.mark_count, 2);
     assert_memory_equal(read.log.marks, marks, sizeof(marks));
     assert_int_equal(read.live_count, 3);
     assert_memory_equal(read.live, live, sizeof(live));
     aq_free(block);
-    for (size_t size = 0; size < out.size; size++) {
-        assert_int_equal(aq_segment_head_decode(out.data, size, &read, &block), AQ_E_CORRUPT);
+    for (size_t size = 0; size < out->size; size++) {
+        assert_int_equal(aq_segment_head_decode(out->data, size, &read, &block), AQ_E_CORRUPT);
     }
-    memset(out.data + 8, 0xff, 16); /* counts whose bytes would wrap round */
-    assert_int_equal(aq_segment_head_decode(out.data, out.size, &read, &block), AQ_E_CORRUPT);
-    aq_buffer_fini(&out);
+    memset(out->data + 8, 0xff, 16); /* counts whose bytes would wrap round */
+    assert_int_equal(aq_segment_head_decode(out->data, out->size, &read, &block), AQ_E_CORRUPT);
 }
 
 TEST_WITH(a_scan_finds_every_record, set_up, NULL)
