@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "bench/kernels/bench_pictures.h"
 #include "bench/kernels/bench_report.h"
 #include "cli/text/command.h"
 #include "common/sys/cpu.h"
+#include "common/sys/machine.h"
 #include "common/sys/process.h"
 
 #define COMMAND "bench kernels"
@@ -54,13 +54,6 @@ static int ensure_settings(char **argv, aq_error *error)
         return aq_fail(error, rc, "the bench can't be started anew: %s", aq_error_text(rc));
     }
     return 0;
-}
-
-static double load_now(void)
-{
-    double load[3] = {0};
-    uv_loadavg(load);
-    return load[0];
 }
 
 /* On a terminal: one line that is drawn over itself. */
@@ -163,11 +156,11 @@ static int run_rung(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench
 static int run_plan(const aq_bench_plan *plan, aq_bench_report *report, aq_error *error)
 {
     int rc = 0;
-    report->load[0] = load_now();
+    report->load[0] = aq_machine_load();
     for (size_t i = 0; rc == 0 && i < plan->rung_count; i++) {
         rc = run_rung(plan, plan->rungs[i], report, error);
     }
-    report->load[1] = load_now();
+    report->load[1] = aq_machine_load();
     show_progress("");
     return rc;
 }

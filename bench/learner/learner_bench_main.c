@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include "bench/learner/learner_timing.h"
 #include "bench/learner/torch_peer.h"
@@ -92,13 +91,6 @@ static const aq_options options_page = {
     AQ_OPTION_ROWS(option_rows),
 };
 
-static double load_now(void)
-{
-    double load[3] = {0};
-    uv_loadavg(load);
-    return load[0];
-}
-
 static int measure_row(const bench_request *request, const aq_learner_timing *timing, size_t index,
                        uint32_t threads, bench_row *row, aq_error *error)
 {
@@ -128,7 +120,7 @@ static int measure(const bench_request *request, bench_result *result, aq_error 
     if (request->torch && request->settings.count > 0) {
         return aq_fail(error, AQ_E_INVALID, "PyTorch is measured without --set");
     }
-    result->load[0] = load_now();
+    result->load[0] = aq_machine_load();
     for (size_t i = 0; i < aq_learner_case_count(); i++) {
         const aq_learner_case_name name = aq_learner_case_name_of(i);
         const bool is_wanted = strstr(name.text, request->only) != NULL;
@@ -155,7 +147,7 @@ static int measure(const bench_request *request, bench_result *result, aq_error 
                 aq_torch_steps_per_s(result->torch, row->name.text, row->threads);
         }
     }
-    result->load[1] = load_now();
+    result->load[1] = aq_machine_load();
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "bench/replay/replay_stage.h"
 #include "bench/replay/row_copies.h"
 #include "common/base/clock.h"
+#include "common/sys/machine.h"
 
 typedef struct scenario {
     uv_loop_t *loop;
@@ -326,13 +327,6 @@ static int run_raw(const scenario *all, aq_error *error)
     return rc;
 }
 
-static double load_now(void)
-{
-    double load[3] = {0};
-    uv_loadavg(load);
-    return load[0];
-}
-
 static int run_all(const scenario *all, aq_error *error)
 {
     int rc = run_uniform(all, error);
@@ -353,7 +347,7 @@ int aq_replay_scenarios_run(uv_loop_t *loop, const aq_replay_bench_plan *plan, c
                             aq_error *error)
 {
     const aq_load_shape small = aq_replay_bench_small(), large = aq_replay_bench_large();
-    aq_replay_figures figures = {.load = {load_now()}};
+    aq_replay_figures figures = {.load = {aq_machine_load()}};
     scenario all = {
         .loop = loop, .plan = plan, .folder = folder, .progress = progress, .figures = &figures};
     int rc = aq_replay_load_init(&small, &all.small, error);
@@ -366,7 +360,7 @@ int aq_replay_scenarios_run(uv_loop_t *loop, const aq_replay_bench_plan *plan, c
     }
     aq_replay_load_fini(&all.small);
     aq_replay_load_fini(&all.large);
-    figures.load[1] = load_now();
+    figures.load[1] = aq_machine_load();
     if (rc == 0) {
         *ret_figures = figures;
     }

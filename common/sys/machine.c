@@ -76,6 +76,13 @@ unsigned aq_machine_cpu_count(void)
     return uv_available_parallelism();
 }
 
+double aq_machine_load(void)
+{
+    double load[3] = {0};
+    uv_loadavg(load);
+    return load[0];
+}
+
 /* "size resident shared …" in pages; see proc(5). */
 uint64_t aq_machine_resident_bytes(void)
 {
