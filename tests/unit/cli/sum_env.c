@@ -20,6 +20,8 @@ typedef struct sum_state {
 
 sum_env_calls sum_env_counts;
 
+TEST_ENDING(unref_env, aq_env_unref);
+
 aq_env *sum_env_open(const aq_env_class *class, const char *options)
 {
     char name[AQ_TASK_NAME_MAX];
@@ -27,6 +29,7 @@ aq_env *sum_env_open(const aq_env_class *class, const char *options)
     (void)snprintf(name, sizeof(name), "%s%s", class->name, options);
     assert_succeeds(aq_env_open_class(class, name, &env, &refusal));
     sum_env_counts = (sum_env_calls){0};
+    at_end(unref_env, env);
     return env;
 }
 

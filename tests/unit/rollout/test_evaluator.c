@@ -51,9 +51,7 @@ static double played_alone(uint64_t seed, uint64_t number, int32_t choice)
 
 static aq_trial_result trial_in(uint32_t lanes, uint32_t episodes)
 {
-    aq_engine *engine = engine_of(1, 1);
-    aq_trial_result result = tally_trial(tally, engine, lanes, episodes, SEED);
-    return result;
+    return tally_trial(tally, engine_of(1, 1), lanes, episodes, SEED);
 }
 
 TEST(a_trial_plays_exactly_the_episodes_of_its_seed)

@@ -42,7 +42,6 @@ static aq_playback_report play(void **state, const aq_env_class *class, const ch
     aq_env *env = sum_env_open(class, "");
     assert_succeeds(aq_playback(env, recording, per_step, &report, &refusal));
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
-    aq_env_unref(env);
     return report;
 }
 
@@ -55,7 +54,6 @@ static void refuse(void **state, const aq_env_class *class, const char *options,
     assert_refused(aq_playback(env, recording, false, &report, &refusal), code, words);
     assert_int_equal(report.steps, 77);
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
-    aq_env_unref(env);
 }
 
 /* ---- episodes ------------------------------------------------------------------------------- */
@@ -235,7 +233,6 @@ TEST(a_failing_allocation_leaves_nothing_behind)
         rc = aq_playback(env, recording, false, &report, &refusal);
         assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     }
-    aq_env_unref(env);
 }
 
 /* ---- probes --------------------------------------------------------------------------------- */
@@ -263,7 +260,6 @@ TEST(probes_compare_the_state_as_it_was_put_in)
     assert_int_equal(report.steps, 1);
     assert_true(report.obs.error == 0 && report.reward.error == 0 && report.state.error == 0);
     assert_int_equal(report.reward.compared, 1);
-    aq_env_unref(env);
 }
 
 TEST(a_state_of_another_width_than_ours_is_refused)
@@ -274,7 +270,6 @@ TEST(a_state_of_another_width_than_ours_is_refused)
     recording->series[0].name = recording->series[1].name = "state"; /* the first is put in */
     assert_refused(aq_playback(env, recording, false, &report, &refusal), AQ_E_SCHEMA,
                    "probe 0: 'state' is 1 numbers in sum:Exact, but 2 in the recording");
-    aq_env_unref(env);
 }
 
 TEST(a_reward_of_transitions_is_not_asked_of_a_state)
@@ -286,7 +281,6 @@ TEST(a_reward_of_transitions_is_not_asked_of_a_state)
     assert_succeeds(aq_playback(env, recording, false, &report, &refusal));
     assert_int_equal(report.reward.compared, 0);
     assert_true(report.obs.error == 0);
-    aq_env_unref(env);
 }
 
 TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);

@@ -26,9 +26,7 @@ static int play(void **state, const aq_env_class *class, const char *text,
     if (aq_recording_read(path, &recording, error) != 0) {
         fail_msg("%s", error->text);
     }
-    aq_env *env = sum_env_open(class, "");
-    int rc = aq_playback(env, recording, false, report, error);
-    aq_env_unref(env);
+    int rc = aq_playback(sum_env_open(class, ""), recording, false, report, error);
     aq_recording_free(recording);
     return rc;
 }

@@ -16,7 +16,6 @@ static aq_env_bench_report bench(const aq_env_class *class, uint32_t lanes)
     assert_succeeds(aq_env_bench(env, SECONDS, lanes, 1, &report, &refusal));
     assert_int_equal(sum_env_counts.begins, report.lanes);
     assert_int_equal(sum_env_counts.ends, report.lanes);
-    aq_env_unref(env);
     return report;
 }
 
@@ -67,7 +66,6 @@ TEST(actions_fill_their_box)
     assert_true(low >= -1 && low < -0.9f);
     assert_true(high <= 1 && high > 0.9f);
     aq_bench_lanes_fini(&lanes);
-    aq_env_unref(env);
 }
 
 TEST(failures_are_told_with_their_reason)
@@ -81,7 +79,6 @@ TEST(failures_are_told_with_their_reason)
         assert_refused(aq_env_bench(env, SECONDS, 2, 1, &report, &refusal), AQ_E_PEER, words[i]);
         assert_int_equal(report.steps, 77);
         assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
-        aq_env_unref(env);
     }
 }
 
@@ -95,6 +92,5 @@ TEST(a_failing_allocation_leaves_nothing_behind)
             rc = aq_env_bench(env, SECONDS / 10, 2, 1, &report, &refusal);
             assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
         }
-        aq_env_unref(env);
     }
 }
