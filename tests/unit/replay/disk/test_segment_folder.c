@@ -194,13 +194,14 @@ TEST_IN(segment_kit, kit, a_path_that_is_too_long_is_refused)
     assert_refused(segment_kit_try_open(kit, NULL, &refusal), AQ_E_IO, "too long");
 }
 
-/* Opens the store as somebody who may not write there; the superuser may write anywhere. */
+/* Opens the store as somebody who may look into it, and not write there; the superuser may write
+ * anywhere. */
 static int open_as_nobody(segment_kit *kit)
 {
     aq_replay_log *log;
     segment_harvest harvest = {0};
     const aq_replay_log_recovery into = segment_harvest_into(&harvest);
-    if (getuid() == 0 && setuid(65534) != 0) {
+    if ((getuid() == 0 && setuid(65534) != 0) || access(kit->folder, R_OK | X_OK) != 0) {
         return 2;
     }
     const int rc = aq_segment_log_open(&kit->config, &into, &kit->found, &log, &refusal);
@@ -215,6 +216,7 @@ TEST_IN(segment_kit, kit, a_folder_that_cannot_be_written_is_refused)
     int status;
     segment_kit_live(kit, 3);
     assert_int_equal(chmod(kit->folder, 0555), 0);
+    assert_int_equal(chmod(segment_kit_path(kit, ".."), 0755), 0);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
