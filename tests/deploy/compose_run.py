@@ -18,8 +18,8 @@ class ComposeRun(DeployedRun):
         self.project = project
         self.environment = {**os.environ, **environment}
 
-    def __exit__(self, failure, *more):
-        super().__exit__(failure, *more)
+    def remove(self):
+        super().remove()
         if not os.environ.get("CHECK_KEEP"):
             self.call("down", "--volumes", "--timeout", "5", timeout_s=300, check=False)
 

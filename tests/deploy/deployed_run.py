@@ -60,13 +60,18 @@ class DeployedRun:
         return self
 
     def __exit__(self, failure, *_):
-        if failure is Failed:
-            self.show_state()
-        if self.watcher:
-            docker("rm", "--force", self.watcher, check=False)
+        try:
+            if failure is Failed:
+                self.show_state()
+        finally:
+            self.remove()
 
     def show_state(self):
         raise NotImplementedError
+
+    def remove(self):
+        if self.watcher:
+            docker("rm", "--force", self.watcher, check=False)
 
     def newest(self, since_s):
         """What was said last by whoever asks for the status, if it was said since then."""
