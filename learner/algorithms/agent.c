@@ -71,6 +71,7 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     const uint64_t rows =
         is_by_group ? aq_pacing_group_rows(setup->config) : setup->config->learner.batch_size;
     normalization *normal = &agent->normal;
+    AQ_ASSERT(setup->schema->obs.dtype == AQ_DTYPE_F32); /* a plan of bytes has it off */
     if (!aq_net_is_affine_in_input(spec)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.normalize_obs needs a network that begins with a linear layer; "
