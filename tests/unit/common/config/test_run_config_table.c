@@ -38,7 +38,8 @@ TEST(every_row_is_of_its_type)
     const aq_settings_table *table = aq_run_config_table();
     assert_in_range(table->count, 1, AQ_SETTINGS_ROWS_MAX);
     for (const aq_setting *row = table->rows; row < table->rows + table->count; row++) {
-        if (!is_of_its_type(row) || row->initial == NULL || row->unit == NULL) {
+        if (!is_of_its_type(row) || row->initial == NULL || row->unit == NULL ||
+            row->comment == NULL) {
             fail_msg("%s", row->key);
         }
     }
