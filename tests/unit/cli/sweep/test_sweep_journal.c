@@ -81,6 +81,12 @@ TEST_IN_FOLDER(a_line_that_is_missing_or_twice_there_is_told)
     make(state, &kit);
     char *second = strchr(kit.bytes, '\n') + 1;
     const char *third = strchr(second, '\n') + 1;
+    FILE *twice = fopen(kit.path, "w");
+    assert_non_null(twice);
+    assert_true(fprintf(twice, "%.*s%s", (int)(third - kit.bytes), kit.bytes, second) > 0);
+    assert_int_equal(fclose(twice), 0);
+    assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_CORRUPT,
+                   "journal.jsonl:3: it is no event of a sweep");
     memmove(second, third, strlen(third) + 1);
     file_put_text(kit.path, kit.bytes);
     assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_CORRUPT,
