@@ -115,7 +115,8 @@ struct aq_env_class {
     const char *(*failure)(const void *params, const void *state);
 
     /* The state as bytes, from which `restore` goes on with the same bits; then `observe` writes
-     * the observation row. Both NULL to save, or NULL to restore: memcpy of state_bytes. */
+     * the observation row. A state that nothing here saves, or restores, is copied as it is:
+     * state_bytes. `saved_bytes` and `save` are there or NULL together. */
     size_t (*saved_bytes)(const void *params);
     void (*save)(const void *params, const void *state, void *out);
     int (*restore)(const void *params, void *state, const void *bytes);

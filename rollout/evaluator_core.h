@@ -34,8 +34,8 @@ void aq_evaluator_core_destroy(aq_evaluator_core *core); /* NULL is fine; engine
 /* Another threshold, for the screenings that are not over yet; NaN as above. */
 void aq_evaluator_core_set_threshold(aq_evaluator_core *core, double threshold);
 
-/* What it plays its episodes by: for so many rows an engine must allow, it has made so many steps,
- * and failed so often, and why. */
+/* What plays its episodes: it says how many rows an engine must allow, one for each lane, how many
+ * steps were made, how often an environment failed, and why it did last. */
 const aq_trial *aq_evaluator_core_trial(const aq_evaluator_core *core);
 
 /* Starts on a version, a policy for this environment (aq_env_task_check_policy); returns the engine

@@ -44,8 +44,8 @@ typedef struct aq_learner_case_name {
 
 aq_learner_case_name aq_learner_case_name_of(size_t index);
 
-/* With these settings, or NULL, in the place of its own, which may not change what a batch is.
- * `exchange` is NULL for one rank, `model` for one that has its networks to itself. */
+/* `settings` count over the case's own, and may not change what a batch is; NULL: none. `exchange`
+ * is NULL for one rank, `model` for one that has its networks to itself. */
 int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
                          const aq_settings_assignments *settings, aq_gradient_exchange *exchange,
                          aq_model_group *model, aq_error *error) AQ_MUST_USE;

@@ -46,7 +46,8 @@ enum { AQ_HEAD_TEXTS_MAX = 5 };
 typedef struct aq_head_code {
     const char *prototypes[2]; /* of PREFIX_act and, of heads that draw, PREFIX_draw, each below a
                                   comment that says what it gives */
-    /* Functions that those call, and behind them those, which call PREFIX_forward(obs, outputs). */
+    /* In their order: functions that PREFIX_act and PREFIX_draw call, then these two themselves,
+     * which call PREFIX_forward(obs, outputs). */
     const char *texts[AQ_HEAD_TEXTS_MAX];
     bool is_in_place; /* the outputs need no array on the stack, but are where the action is */
 } aq_head_code;

@@ -18,8 +18,8 @@ int aq_file_fail(aq_error *error, const char *path, const char *what);
  * there is none. On failure out's content is as before. */
 int aq_file_read(const char *path, aq_buffer *out, aq_error *error) AQ_MUST_USE;
 
-/* The beginning of a small file, as those of /proc are, in size - 1 bytes and a zero; false where
- * there is none or it can't be read, and out is "". errno says why. */
+/* The beginning of a small file, as those of /proc are, in size - 1 bytes and a zero. False, and
+ * out is "", where it is empty or can't be read; errno says why it can't. */
 bool aq_file_peek(char *out, size_t size, const char *path_format, ...) AQ_PRINTF(3, 4);
 
 /* Writes a temporary file beside `path`, fsyncs, renames it over `path`, fsyncs the folder: after

@@ -46,9 +46,11 @@ uint32_t aq_batch_choice(const aq_batch *rows, size_t place);
 /* Where part `number` of `parts` begins, when `count` are shared out. */
 uint32_t aq_batch_part_begin(uint64_t count, uint32_t number, uint32_t parts);
 
-/* That part, when the steps of each rank are shared out. Into as many parts as are `wanted`, or so
- * many that in each some rank has a step; others may have none. */
+/* That part, when the steps of each rank are shared out. */
 aq_batch_part aq_batch_part_of(const aq_batch_steps *steps, uint32_t number, uint32_t parts);
+
+/* Into how many parts: as `wanted`, or as few as make some rank have a step in each; others may
+ * have none. */
 uint32_t aq_batch_part_count(const aq_batch_steps *steps, uint32_t wanted);
 
 /* An observation of `dtype` as a network's `inputs`. */

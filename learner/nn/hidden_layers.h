@@ -54,9 +54,9 @@ int aq_noisy_layer_add(const aq_layer_spec *linear, uint32_t group, aq_net_spec 
 /* How the deviations of a network begin: sigma / sqrt(inputs), weights and biases. */
 void aq_noisy_layers_reset(const aq_net_spec *spec, double sigma, aq_params *params);
 
-/* First weights of a last layer, as a share of what a layer's are: small enough for tanh not to be
- * where it is flat. After aq_params_randomize, with which a policy begins undecided, its first
- * actions near the middle of their range, and a critic with even distributions. */
+/* Makes what aq_params_randomize gave the last layer smaller, by this factor: small enough for tanh
+ * not to be where it is flat. So a policy begins undecided, with actions near the middle of their
+ * range, and a critic with even distributions. */
 #define AQ_LAST_LAYER_SHARE 0.01f
 void aq_last_layer_begin(const aq_net_spec *spec, aq_params *params);
 

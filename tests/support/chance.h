@@ -17,7 +17,7 @@ static inline aq_rng rng_of(uint64_t seed, uint64_t stream)
     return rng;
 }
 
-/* Normal values of this deviation; even ones within bounds. */
+/* Normal values of this deviation; and uniform ones within bounds. */
 static inline void fill_normal(float *out, size_t count, double deviation, aq_rng *rng)
 {
     for (size_t i = 0; i < count; i++) {

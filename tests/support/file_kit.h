@@ -7,8 +7,8 @@
 
 #include "common/base/buffer.h"
 
-/* A new folder below /tmp, and its removal with all that is in it; the first is the test's, which
- * removes it when it is over. */
+/* A new folder below /tmp. That of file_folder goes with all that is in it when the test is over,
+ * that of file_folder_make by file_folder_remove. */
 const char *file_folder(void);
 char *file_folder_make(void);
 void file_folder_remove(void *folder);
