@@ -92,7 +92,7 @@ typedef struct aq_on_policy {
     float *parts;       /* (part_max): advantages of a minibatch, normalized */
     float *vectors;     /* for `improve`: AQ_ON_POLICY_VECTORS of the policy's parameters */
     float *old_outputs; /* likewise: (steps_max, outputs) */
-    void *arrays;       /* the block of all of these from `input` on, and of the group's */
+    void *arrays;       /* the block of these from `input` on, the group's and the memory's */
 } aq_on_policy;
 
 /* The head's terms under some parameters of the policy. */
