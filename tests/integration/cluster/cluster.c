@@ -102,7 +102,7 @@ static int set_up(void **state, enum cluster_transport transport)
     (void)setenv("TSAN_OPTIONS", "suppressions='" AQ_TEST_SOURCE_ROOT "/tests/tsan.supp'", 0);
     made->transport = transport;
     made->folder = file_folder();
-    made->run_dir = file_in(made->folder, "run");
+    (void)snprintf(made->run_dir, sizeof(made->run_dir), "%s/run", made->folder);
     made->data_dir = file_in(made->folder, "replay-0");
     made->data_dir_2 = file_in(made->folder, "replay-1");
     choose_urls(made);

@@ -49,7 +49,7 @@ typedef struct cluster_actor_seen {
 
 typedef struct test_cluster {
     const char *folder;
-    const char *run_dir;
+    char run_dir[96];     /* its own: a test may change it, and its logs are shown after that */
     const char *data_dir; /* of the shard */
     const char *data_dir_2;
     const char *certs_dir;          /* NULL: no certificates */

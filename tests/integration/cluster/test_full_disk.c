@@ -154,7 +154,7 @@ static const char *mount_disk(test_cluster *cluster)
     const char *disk = file_in(cluster->folder, "disk");
     assert_int_equal(mkdir(disk, 0700), 0);
     assert_int_equal(mount("tmpfs", disk, "tmpfs", 0, "size=4m"), 0);
-    cluster->run_dir = file_in(disk, "run");
+    (void)snprintf(cluster->run_dir, sizeof(cluster->run_dir), "%s/run", disk);
     cluster_set(cluster, large_network);
     return disk;
 }

@@ -109,7 +109,7 @@ CLUSTER_TEST(the_store_of_another_run_and_task_is_refused, ipc)
     const uint32_t before = digest_of(cluster->data_dir);
     assert_int_equal(cluster_terminate(cluster, SEAT_LEARNER), 0);
     cluster_watch_close(cluster, SEAT_LEARNER);
-    cluster->run_dir = file_in(cluster->folder, "another");
+    (void)snprintf(cluster->run_dir, sizeof(cluster->run_dir), "%s/another", cluster->folder);
     cluster->processes[SEAT_LEARNER].lives = 0; /* it begins a run */
     cluster_set(cluster, "task=gym:MountainCar-v0");
     cluster_start(cluster, SEAT_LEARNER);
