@@ -16,7 +16,8 @@ class TestActors(RunKit):
     """Actors that do not explore recorded what they did by which version."""
 
     def compare(self, task, precision, played=None, **settings):
-        run = self.train(task, quantizer__format=precision, no_evaluator=True,
+        # Steps that take a while, or all of them may be over before the actor has a policy.
+        run = self.train(task + "?sleep_us=100", quantizer__format=precision, no_evaluator=True,
                          quantizer__publish_period=1_000_000, limits__env_steps=8_000,
                          actor__random_first=False, **settings)
         steps = actorq.DataSet(self.export(run)).arrays()
