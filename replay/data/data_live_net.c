@@ -3,8 +3,6 @@
  */
 #include "replay/data/data_live_net.h"
 
-#include <inttypes.h>
-
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/address/url.h"
@@ -289,9 +287,9 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
     }
     if (packing.layout.hash != live->info.schema_hash) {
         return aq_fail(error, AQ_E_SCHEMA,
-                       "the data set is of %s (layout %016" PRIx64 "), the shard of %s (%016" PRIx64
-                       "): another task, or other recorded columns, as of another algorithm",
-                       info.task, packing.layout.hash, live->info.task, live->info.schema_hash);
+                       "the data set is of %s, the shard of %s: another task, or other recorded "
+                       "columns, as of another algorithm",
+                       info.task, live->info.task);
     }
     rc = aq_data_lanes_create(sizeof(sender_state), &work.senders);
     if (rc != 0) {
