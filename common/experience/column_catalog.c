@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { STATE_BYTES_MAX = 16384 * 4 }; /* as wide as a layer may be */
+/* As wide as a layer may be: AQ_NET_WIDTH_MAX, which stands above this room. */
+enum { STATE_BYTES_MAX = 16384 * 4 };
 
 typedef struct catalog_row {
     const char *name;
