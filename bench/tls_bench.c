@@ -73,7 +73,7 @@ static int listen_urls(int port, char *ret_push_url, char *ret_rpc_url)
 
 /* What a process of `mode` proves itself with. */
 static int load(const char *folder, const struct mode *mode, const char *role,
-                enum aq_security_use use, aq_security **ret_security, aq_error *error)
+                enum aq_access_role own, aq_security **ret_security, aq_error *error)
 {
     char path[PATH_ROOM];
     char token[PATH_ROOM + 16];
@@ -81,7 +81,7 @@ static int load(const char *folder, const struct mode *mode, const char *role,
     (void)snprintf(token, sizeof(token), "%s/token", path);
     const aq_daemon_options options = {.certs_dir = mode->certs ? path : NULL,
                                        .token_file = mode->token ? token : NULL};
-    return aq_security_load(&options, use, ret_security, error);
+    return aq_security_load(&options, own, ret_security, error);
 }
 
 /* ---- the process that takes ------------------------------------------------------------------ */
@@ -114,7 +114,7 @@ static int take(const char *folder, const struct mode *mode, int port, aq_error 
     char push_url[AQ_URL_MAX], rpc_url[AQ_URL_MAX];
     int rc = aq_process_follow_parent(getppid(), error);
     if (rc == 0) {
-        rc = load(folder, mode, "learner", AQ_SECURITY_LISTENS, &security, error);
+        rc = load(folder, mode, "learner", AQ_ACCESS_LEARNER, &security, error);
     }
     if (rc != 0) {
         return rc;
@@ -321,7 +321,7 @@ static int run(const char *folder, int64_t time_ms, aq_error *error)
             (void)unlink(token); /* else it is taken from there */
         }
         if (rc == 0) {
-            rc = load(folder, &modes[m], "operator", AQ_SECURITY_ASKS, &own[m], error);
+            rc = load(folder, &modes[m], "operator", AQ_ACCESS_NONE, &own[m], error);
         }
         if (rc == 0) {
             rc = start_taker(&loop, folder, m, &takers[m], error);

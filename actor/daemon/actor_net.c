@@ -337,7 +337,8 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
     if (rc != 0) {
         return rc;
     }
-    rc = aq_daemon_security_open(&shell.security, &options->daemon, NULL, error);
+    const enum aq_access_role role = options->evaluate ? AQ_ACCESS_EVALUATOR : AQ_ACCESS_ACTOR;
+    rc = aq_daemon_security_open(&shell.security, &options->daemon, role, NULL, error);
     shell.place = (aq_call_place){&shell.loop, options->learner_url, shell.security.security};
     shell.shards.place = &shell.place;
     if (rc == 0) {

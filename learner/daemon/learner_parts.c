@@ -194,7 +194,7 @@ static int create_runners(aq_learner_parts *parts, uint64_t step, aq_error *erro
 int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, aq_error *error)
 {
     aq_resumed resumed = {0};
-    int rc = aq_daemon_security_open(&parts->security, &parts->options->daemon,
+    int rc = aq_daemon_security_open(&parts->security, &parts->options->daemon, AQ_ACCESS_LEARNER,
                                      parts->options->listen_url, error);
     if (rc == 0) {
         rc = make_plan(parts, config, error);

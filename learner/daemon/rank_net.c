@@ -274,7 +274,7 @@ int aq_rank_run(aq_rank_link *link, const aq_daemon_options *options, aq_error *
         aq_free(self);
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
-    int rc = aq_daemon_security_open(&self->security, options, NULL, error);
+    int rc = aq_daemon_security_open(&self->security, options, AQ_ACCESS_LEARNER, NULL, error);
     if (rc == 0) {
         rc = join(self, link, error);
     }

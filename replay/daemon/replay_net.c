@@ -397,8 +397,8 @@ static void say_where(const replay_daemon *daemon)
 static int create(replay_daemon *daemon, aq_error *error)
 {
     const aq_replay_options *options = daemon->options;
-    int rc =
-        aq_daemon_security_open(&daemon->security, &options->daemon, options->listen_url, error);
+    int rc = aq_daemon_security_open(&daemon->security, &options->daemon, AQ_ACCESS_REPLAY,
+                                     options->listen_url, error);
     if (rc == 0) {
         rc = create_service(daemon, error);
     }

@@ -11,12 +11,10 @@
 enum { DAY_S = 24 * 3600, WARN_DAYS = 30 };
 
 int aq_daemon_security_open(aq_daemon_security *own, const aq_daemon_options *options,
-                            const char *listen_url, aq_error *error)
+                            enum aq_access_role role, const char *listen_url, aq_error *error)
 {
-    enum aq_security_use use = listen_url == NULL ? AQ_SECURITY_DIALS : AQ_SECURITY_LISTENS;
-
     *own = (aq_daemon_security){0};
-    int rc = aq_security_load(options, use, &own->security, error);
+    int rc = aq_security_load(options, role, &own->security, error);
     if (rc == 0 && listen_url != NULL) {
         rc = aq_security_may_listen(own->security, listen_url, options->insecure, error);
     }

@@ -15,9 +15,11 @@ typedef struct aq_daemon_security {
     aq_log_limit refused_limit;
 } aq_daemon_security;
 
-/* `listen_url` NULL: this daemon listens nowhere. AQ_E_INVALID when it would listen in the open. */
+/* `listen_url` NULL: this daemon listens nowhere. AQ_E_INVALID when it would listen in the open, or
+ * has the token of another role. */
 int aq_daemon_security_open(aq_daemon_security *own, const aq_daemon_options *options,
-                            const char *listen_url, aq_error *error) AQ_MUST_USE;
+                            enum aq_access_role role, const char *listen_url,
+                            aq_error *error) AQ_MUST_USE;
 
 /* Logs who is turned away (call_refused), a line a second at most. */
 void aq_daemon_security_watch(aq_daemon_security *own, aq_rpc_dispatcher *dispatcher);

@@ -23,7 +23,7 @@ struct aq_security {
 };
 
 /* The token's text, and where it is from. AQ_E_NOT_FOUND when there is none. */
-static int find_token(const aq_daemon_options *options, enum aq_security_use use,
+static int find_token(const aq_daemon_options *options, enum aq_access_role own,
                       aq_secret *ret_secret, char ret_place[PATH_MAX], aq_error *error)
 {
     int rc;
@@ -35,7 +35,7 @@ static int find_token(const aq_daemon_options *options, enum aq_security_use use
     }
     rc = aq_text_set(ret_place, PATH_MAX, TOKEN_VARIABLE);
     AQ_ASSERT(rc == 0);
-    rc = aq_secret_from_environment(TOKEN_VARIABLE, use != AQ_SECURITY_ASKS, ret_secret, error);
+    rc = aq_secret_from_environment(TOKEN_VARIABLE, own != AQ_ACCESS_NONE, ret_secret, error);
     if (rc != AQ_E_NOT_FOUND || options->certs_dir == NULL) {
         return rc;
     }
@@ -47,14 +47,38 @@ static int find_token(const aq_daemon_options *options, enum aq_security_use use
                                      : AQ_E_NOT_FOUND;
 }
 
+static bool is_called(enum aq_access_role role)
+{
+    return role == AQ_ACCESS_LEARNER || role == AQ_ACCESS_REPLAY;
+}
+
+/* Whether the daemon of role `own` can be that with the token from `place`. */
+static int check_token(const aq_token *token, enum aq_access_role own, const char *place,
+                       aq_error *error)
+{
+    const enum aq_access_role holds = aq_token_role(token);
+
+    if (own != AQ_ACCESS_NONE && holds != own && holds != AQ_ACCESS_SHARED) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "%s is the token of the role %s; this daemon needs that of the role %s",
+                       place, aq_access_role_name(holds), aq_access_role_name(own));
+    }
+    if (is_called(own) && !aq_token_is_for_listening(token)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "%s names no role that may call this daemon, as those of 'actorq certs' do",
+                       place);
+    }
+    return 0;
+}
+
 /* 0, also when there is none. */
-static int load_token(const aq_daemon_options *options, enum aq_security_use use,
+static int load_token(const aq_daemon_options *options, enum aq_access_role own,
                       aq_token **ret_token, aq_error *error)
 {
     char place[PATH_MAX];
     aq_secret secret = {0};
     aq_error why = {0};
-    int rc = find_token(options, use, &secret, place, error);
+    int rc = find_token(options, own, &secret, place, error);
 
     if (rc == AQ_E_NOT_FOUND && options->token_file == NULL) {
         return 0;
@@ -64,19 +88,11 @@ static int load_token(const aq_daemon_options *options, enum aq_security_use use
     }
     rc = aq_token_parse(secret.text, secret.size, ret_token, &why);
     aq_secret_wipe(&secret);
-    if (rc < 0) {
-        return aq_fail(error, rc, "%s: %s", place, why.text);
-    }
-    if (use == AQ_SECURITY_LISTENS && !aq_token_is_for_listening(*ret_token)) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "%s is the token of the role %s, which nobody calls; this daemon needs that "
-                       "of the learner or of replay",
-                       place, aq_access_role_name(aq_token_role(*ret_token)));
-    }
-    return 0;
+    return rc < 0 ? aq_fail(error, rc, "%s: %s", place, why.text)
+                  : check_token(*ret_token, own, place, error);
 }
 
-int aq_security_load(const aq_daemon_options *options, enum aq_security_use use,
+int aq_security_load(const aq_daemon_options *options, enum aq_access_role own,
                      aq_security **ret_security, aq_error *error)
 {
     aq_security *security = aq_alloc(1, sizeof(*security));
@@ -84,9 +100,9 @@ int aq_security_load(const aq_daemon_options *options, enum aq_security_use use,
     if (security == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
-    int rc = load_token(options, use, &security->token, error);
+    int rc = load_token(options, own, &security->token, error);
     if (rc == 0 && options->certs_dir != NULL) {
-        rc = aq_tls_load(options->certs_dir, use == AQ_SECURITY_LISTENS, &security->tls, error);
+        rc = aq_tls_load(options->certs_dir, is_called(own), &security->tls, error);
     }
     if (rc < 0) {
         aq_security_destroy(security);
@@ -105,7 +121,7 @@ int aq_security_from_environment(aq_security **ret_security, aq_error *error)
     aq_daemon_options options = {0};
     int rc = aq_daemon_read_environment(&options, error);
 
-    return rc < 0 ? rc : aq_security_load(&options, AQ_SECURITY_ASKS, ret_security, error);
+    return rc < 0 ? rc : aq_security_load(&options, AQ_ACCESS_NONE, ret_security, error);
 }
 
 void aq_security_destroy(aq_security *security)

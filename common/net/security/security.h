@@ -26,15 +26,14 @@
 
 typedef struct aq_security aq_security;
 
-/* What a process of this kind needs of its credentials. A command asks, maybe more than once, and
- * leaves ACTORQ_TOKEN where it is; daemons take it out of their environment. */
-enum aq_security_use { AQ_SECURITY_ASKS, AQ_SECURITY_DIALS, AQ_SECURITY_LISTENS };
-
 /* Reads options->certs_dir (ca.pem, cert.pem, key.pem, and token where there is no other) and the
  * token: of options->token_file, else of ACTORQ_TOKEN, else of the folder. `*ret_security` is NULL
  * when there is neither. The error names the file, and never what is in it; AQ_E_INVALID for a
- * certificate that has expired, or a token that cannot do what the use needs. */
-int aq_security_load(const aq_daemon_options *options, enum aq_security_use use,
+ * certificate that has expired, or a token of another role than `own`.
+ *
+ * `own` AQ_ACCESS_NONE: a command, which may be given any role's. It asks, maybe more than once,
+ * and leaves ACTORQ_TOKEN where it is; daemons take it out of their environment. */
+int aq_security_load(const aq_daemon_options *options, enum aq_access_role own,
                      aq_security **ret_security, aq_error *error) AQ_MUST_USE;
 
 /* What a command calls daemons with: ACTORQ_CERTS, ACTORQ_TOKEN_FILE, ACTORQ_TOKEN. */

@@ -23,18 +23,19 @@ void secure_kit_certs(const char *folder)
 
 TEST_ENDING(destroy, aq_security_destroy);
 
-static aq_security *load(const aq_daemon_options *options, enum aq_security_use use)
+static aq_security *load(const aq_daemon_options *options, enum aq_access_role own)
 {
     aq_security *security = NULL;
-    assert_succeeds(aq_security_load(options, use, &security, &refusal));
+    assert_succeeds(aq_security_load(options, own, &security, &refusal));
     assert_non_null(security);
     at_end(destroy, security);
     return security;
 }
 
-aq_security *secure_kit_load(const char *certs, const char *role, enum aq_security_use use)
+aq_security *secure_kit_load(const char *certs, enum aq_access_role role)
 {
-    return load(&(aq_daemon_options){.certs_dir = file_in(certs, role)}, use);
+    return load(&(aq_daemon_options){.certs_dir = file_in(certs, aq_access_role_name(role))},
+                role == AQ_ACCESS_OPERATOR ? AQ_ACCESS_NONE : role);
 }
 
 TEST_ENDING(destroy_token, aq_token_destroy);
@@ -49,11 +50,11 @@ aq_token *secure_kit_token(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_acc
     return token;
 }
 
-aq_security *secure_kit_shared(const char *secret, enum aq_security_use use)
+aq_security *secure_kit_shared(const char *secret, enum aq_access_role own)
 {
     const char *folder = file_folder();
     secure_kit_write(folder, "secret", secret, 0600);
-    return load(&(aq_daemon_options){.token_file = file_in(folder, "secret")}, use);
+    return load(&(aq_daemon_options){.token_file = file_in(folder, "secret")}, own);
 }
 
 void secure_kit_write(const char *folder, const char *name, const char *text, unsigned mode)

@@ -12,14 +12,14 @@
 /* Makes a run's certificates in the folder. */
 void secure_kit_certs(const char *folder);
 
-/* What `role` ("learner") loads of them until the test is over; fails it when that cannot be. */
-aq_security *secure_kit_load(const char *certs, const char *role, enum aq_security_use use);
+/* What `role` loads of them until the test is over; fails it when that cannot be. */
+aq_security *secure_kit_load(const char *certs, enum aq_access_role role);
 
 /* A role's token in the run of that master secret, until the test is over. */
 aq_token *secure_kit_token(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_access_role role);
 
 /* A token alone, of a shared secret. */
-aq_security *secure_kit_shared(const char *secret, enum aq_security_use use);
+aq_security *secure_kit_shared(const char *secret, enum aq_access_role own);
 
 /* Writes a file with a mode. */
 void secure_kit_write(const char *folder, const char *name, const char *text, unsigned mode);

@@ -104,8 +104,8 @@ TEST(calls_under_tls_find_it_too)
     const char *certs = file_folder();
     secure_kit_certs(certs);
     atomic_store(&hosts, lists[1]);
-    net_pair *pair = net_pair_serve(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-                                    secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), CALL_MS);
+    net_pair *pair = net_pair_serve(secure_kit_load(certs, AQ_ACCESS_LEARNER),
+                                    secure_kit_load(certs, AQ_ACCESS_ACTOR), CALL_MS);
     call_by_name(pair);
 }
 

@@ -32,25 +32,25 @@ static void run_teardown(run *r)
 
 #define TEST_OF_RUN(name) TEST_IN(run, r, name)
 
-static void expect_refused(const aq_daemon_options *options, enum aq_security_use use,
+static void expect_refused(const aq_daemon_options *options, enum aq_access_role own,
                            const char *words)
 {
     aq_security *security = NULL;
-    assert_true(aq_security_load(options, use, &security, &refusal) < 0);
+    assert_true(aq_security_load(options, own, &security, &refusal) < 0);
     assert_null(security);
     assert_says(refusal.text, words);
 }
 
-static void expect_folder_refused(const char *folder, enum aq_security_use use, const char *words)
+static void expect_folder_refused(const char *folder, enum aq_access_role own, const char *words)
 {
-    expect_refused(&(aq_daemon_options){.certs_dir = folder}, use, words);
+    expect_refused(&(aq_daemon_options){.certs_dir = folder}, own, words);
 }
 
 TEST(without_options_there_is_none)
 {
     const aq_daemon_options options = {0};
     aq_security *security = NULL;
-    assert_int_equal(aq_security_load(&options, AQ_SECURITY_LISTENS, &security, NULL), 0);
+    assert_int_equal(aq_security_load(&options, AQ_ACCESS_LEARNER, &security, NULL), 0);
     assert_null(security);
     assert_false(aq_security_has_tls(NULL));
     assert_null(aq_security_token(NULL));
@@ -59,21 +59,12 @@ TEST(without_options_there_is_none)
 
 TEST_OF_RUN(every_role_loads_its_folder)
 {
-    static const struct {
-        const char *role;
-        enum aq_security_use use;
-    } rows[] = {{"learner", AQ_SECURITY_LISTENS},
-                {"replay", AQ_SECURITY_LISTENS},
-                {"actor", AQ_SECURITY_DIALS},
-                {"evaluator", AQ_SECURITY_DIALS},
-                {"operator", AQ_SECURITY_ASKS}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        aq_security *security = secure_kit_load(r->certs, rows[i].role, rows[i].use);
+    for (int role = AQ_ACCESS_LEARNER; role < AQ_ACCESS_ROLE_COUNT; role++) {
+        aq_security *security = secure_kit_load(r->certs, (enum aq_access_role)role);
         int64_t left_s = aq_security_expires_s(security) - (int64_t)time(NULL);
         assert_true(aq_security_has_tls(security));
         assert_string_equal(aq_security_text(security), "tls+token");
-        assert_string_equal(aq_access_role_name(aq_token_role(aq_security_token(security))),
-                            rows[i].role);
+        assert_int_equal(aq_token_role(aq_security_token(security)), role);
         assert_true(left_s > 6 * DAY_S);
         assert_true(left_s <= 7 * DAY_S);
     }
@@ -82,16 +73,38 @@ TEST_OF_RUN(every_role_loads_its_folder)
 TEST_OF_RUN(a_folder_without_a_token_is_tls_alone)
 {
     assert_int_equal(unlink(file_in(r->certs, "actor/token")), 0);
-    aq_security *security = secure_kit_load(r->certs, "actor", AQ_SECURITY_DIALS);
+    aq_security *security = secure_kit_load(r->certs, AQ_ACCESS_ACTOR);
     assert_string_equal(aq_security_text(security), "tls");
+}
+
+TEST_OF_RUN(another_roles_token_is_refused)
+{
+    for (int held = AQ_ACCESS_LEARNER; held < AQ_ACCESS_ROLE_COUNT; held++) {
+        const char *folder = file_in(r->certs, aq_access_role_name((enum aq_access_role)held));
+        for (int own = AQ_ACCESS_LEARNER; own <= AQ_ACCESS_EVALUATOR; own++) {
+            if (own != held && own != AQ_ACCESS_OPERATOR) {
+                expect_folder_refused(folder, (enum aq_access_role)own,
+                                      "/token is the token of the role");
+                assert_says(refusal.text, aq_access_role_name((enum aq_access_role)own));
+            }
+        }
+    }
+}
+
+TEST_OF_RUN(a_token_that_lets_nobody_call_is_refused)
+{
+    secure_kit_write(file_in(r->certs, "replay"), "token",
+                     "actorq-token 1\nrole replay\nkey "
+                     "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n",
+                     0600);
+    expect_folder_refused(file_in(r->certs, "replay"), AQ_ACCESS_REPLAY, "names no role");
 }
 
 TEST_OF_RUN(an_actors_certificate_cannot_listen)
 {
     const char *actor = file_in(r->certs, "actor");
-    expect_folder_refused(actor, AQ_SECURITY_LISTENS, "which nobody calls");
     assert_int_equal(unlink(file_in(actor, "token")), 0);
-    expect_folder_refused(actor, AQ_SECURITY_LISTENS, "is not made out to the name");
+    expect_folder_refused(actor, AQ_ACCESS_LEARNER, "is not made out to the name");
 }
 
 TEST_OF_RUN(files_that_are_missing_are_named)
@@ -101,28 +114,28 @@ TEST_OF_RUN(files_that_are_missing_are_named)
     for (size_t i = 0; i < 3; i++) {
         const char *kept = file_in(folder, "kept");
         assert_int_equal(rename(file_in(folder, names[i]), kept), 0);
-        expect_folder_refused(folder, AQ_SECURITY_LISTENS, names[i]);
+        expect_folder_refused(folder, AQ_ACCESS_REPLAY, names[i]);
         assert_int_equal(rename(kept, file_in(folder, names[i])), 0);
     }
-    expect_folder_refused("/nonexistent", AQ_SECURITY_DIALS, "/nonexistent/");
+    expect_folder_refused("/nonexistent", AQ_ACCESS_ACTOR, "/nonexistent/");
 }
 
 TEST_OF_RUN(files_that_are_no_such_thing_are_named)
 {
     const char *folder = file_in(r->certs, "replay");
     secure_kit_write(folder, "key.pem", "-----BEGIN NOTHING-----\n", 0600);
-    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "key.pem holds no unencrypted private key");
+    expect_folder_refused(folder, AQ_ACCESS_REPLAY, "key.pem holds no unencrypted private key");
     secure_kit_write(folder, "cert.pem", "", 0600);
-    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "cert.pem holds no certificate");
+    expect_folder_refused(folder, AQ_ACCESS_REPLAY, "cert.pem holds no certificate");
     secure_kit_write(folder, "token", "actorq-token 1\nrole king\n", 0600);
-    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "token: line 2");
+    expect_folder_refused(folder, AQ_ACCESS_REPLAY, "token: line 2");
 }
 
 TEST_OF_RUN(a_key_of_another_certificate_is_refused)
 {
     const char *folder = file_in(r->certs, "replay");
     assert_int_equal(rename(file_in(r->certs, "learner/key.pem"), file_in(folder, "key.pem")), 0);
-    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "is not the key of cert.pem");
+    expect_folder_refused(folder, AQ_ACCESS_REPLAY, "is not the key of cert.pem");
 }
 
 TEST_OF_RUN(a_certificate_of_another_authority_is_refused)
@@ -131,7 +144,7 @@ TEST_OF_RUN(a_certificate_of_another_authority_is_refused)
     secure_kit_certs(foreign);
     const char *folder = file_in(r->certs, "replay");
     assert_int_equal(rename(file_in(foreign, "replay/ca.pem"), file_in(folder, "ca.pem")), 0);
-    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "not signed by the authority");
+    expect_folder_refused(folder, AQ_ACCESS_REPLAY, "not signed by the authority");
 }
 
 /* Made so much before now, for a week. */
@@ -145,11 +158,11 @@ static const char *certs_aged(int64_t age_s)
 TEST(a_certificate_out_of_its_time_is_refused)
 {
     const char *old = certs_aged(8 * DAY_S);
-    expect_folder_refused(file_in(old, "learner"), AQ_SECURITY_LISTENS, "has expired");
-    expect_folder_refused(file_in(certs_aged(-2 * DAY_S), "learner"), AQ_SECURITY_LISTENS,
+    expect_folder_refused(file_in(old, "learner"), AQ_ACCESS_LEARNER, "has expired");
+    expect_folder_refused(file_in(certs_aged(-2 * DAY_S), "learner"), AQ_ACCESS_LEARNER,
                           "not valid yet");
     assert_int_equal(aq_certs_folder_renew(old, (int64_t)time(NULL), 7, NULL), 0);
-    (void)secure_kit_load(old, "learner", AQ_SECURITY_LISTENS);
+    (void)secure_kit_load(old, AQ_ACCESS_LEARNER);
 }
 
 /* ---- who may read -------------------------------------------------------------------------- */
@@ -203,11 +216,11 @@ TEST(a_daemon_takes_the_secret_out_of_its_environment)
     const aq_daemon_options options = {0};
     aq_security *security = NULL;
     assert_int_equal(setenv("ACTORQ_TOKEN", SECRET, 1), 0);
-    assert_int_equal(aq_security_load(&options, AQ_SECURITY_ASKS, &security, NULL), 0);
+    assert_int_equal(aq_security_load(&options, AQ_ACCESS_NONE, &security, NULL), 0);
     assert_string_equal(aq_security_text(security), "token");
     aq_security_destroy(security);
     assert_string_equal(getenv("ACTORQ_TOKEN"), SECRET);
-    assert_int_equal(aq_security_load(&options, AQ_SECURITY_LISTENS, &security, NULL), 0);
+    assert_int_equal(aq_security_load(&options, AQ_ACCESS_LEARNER, &security, NULL), 0);
     assert_string_equal(aq_security_text(security), "token");
     aq_security_destroy(security);
     assert_null(getenv("ACTORQ_TOKEN"));
@@ -221,11 +234,11 @@ TEST_OF_RUN(a_token_file_wins_and_must_be_there)
     assert_int_equal(
         aq_security_load(
             &(aq_daemon_options){.token_file = path, .certs_dir = file_in(r->certs, "learner")},
-            AQ_SECURITY_LISTENS, &security, NULL),
+            AQ_ACCESS_LEARNER, &security, NULL),
         0);
     assert_int_equal(aq_token_role(aq_security_token(security)), AQ_ACCESS_SHARED);
     aq_security_destroy(security);
-    expect_refused(&(aq_daemon_options){.token_file = "/nonexistent"}, AQ_SECURITY_DIALS,
+    expect_refused(&(aq_daemon_options){.token_file = "/nonexistent"}, AQ_ACCESS_ACTOR,
                    "/nonexistent");
 }
 
@@ -233,7 +246,7 @@ TEST_OF_RUN(a_token_file_wins_and_must_be_there)
 
 TEST(listening_in_the_open_needs_protection_or_consent)
 {
-    aq_security *security = secure_kit_shared(SECRET, AQ_SECURITY_LISTENS);
+    aq_security *security = secure_kit_shared(SECRET, AQ_ACCESS_LEARNER);
     assert_refused(aq_security_may_listen(NULL, "tcp://0.0.0.0:5550", false, &refusal),
                    AQ_E_INVALID, "--certs");
     assert_says(refusal.text, "--insecure");

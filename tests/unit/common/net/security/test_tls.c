@@ -52,8 +52,8 @@ static net_pair *open_secured(const aq_security *own, const aq_security *callers
 /* The learner, and an actor of its run. */
 static net_pair *open_members(void)
 {
-    return open_secured(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-                        secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    return open_secured(secure_kit_load(certs, AQ_ACCESS_LEARNER),
+                        secure_kit_load(certs, AQ_ACCESS_ACTOR), TIMEOUT_MS);
 }
 
 static const rpc_result *fetch(net_pair *pair, uint32_t bytes)
@@ -79,8 +79,8 @@ TEST(a_member_of_the_run_is_served)
 
 TEST(an_operator_is_known_by_its_address)
 {
-    net_pair *pair = open_secured(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-                                  secure_kit_load(certs, "operator", AQ_SECURITY_ASKS), TIMEOUT_MS);
+    net_pair *pair = open_secured(secure_kit_load(certs, AQ_ACCESS_LEARNER),
+                                  secure_kit_load(certs, AQ_ACCESS_OPERATOR), TIMEOUT_MS);
     assert_true(stop(pair)->ok);
     assert_int_equal(strncmp(pair->kit.peer, "tcp://127.0.0.1:", 16), 0);
 }
@@ -133,15 +133,14 @@ static void expect_refused(const aq_security *own, const aq_security *callers, b
 
 TEST(a_foreign_certificate_is_refused_and_counted)
 {
-    expect_refused(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-                   secure_kit_load(foreign_certs, "actor", AQ_SECURITY_DIALS), true,
+    expect_refused(secure_kit_load(certs, AQ_ACCESS_LEARNER),
+                   secure_kit_load(foreign_certs, AQ_ACCESS_ACTOR), true,
                    "; TLS: its certificate is of another authority than ours");
 }
 
 TEST(a_caller_is_told_that_its_certificate_is_refused)
 {
-    net_pair *pair =
-        net_pair_serve(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, REFUSED_MS);
+    net_pair *pair = net_pair_serve(secure_kit_load(certs, AQ_ACCESS_LEARNER), NULL, REFUSED_MS);
     nng_socket socket;
     secure_kit_dial_as(foreign_certs, certs, AQ_TLS_SERVER_NAME, pair->url, &socket);
     expect_told(&pair->loop, pair->url,
@@ -164,8 +163,7 @@ TEST(a_certificate_that_has_expired_is_named_on_either_side)
     secure_kit_dial_as(run, run, AQ_TLS_SERVER_NAME, url, &callers[0]);
     expect_told(net_kit_loop(), url,
                 "TLS: its certificate has expired; 'actorq certs DIR --renew'");
-    net_pair *pair =
-        net_pair_serve(secure_kit_load(run, "learner", AQ_SECURITY_LISTENS), NULL, REFUSED_MS);
+    net_pair *pair = net_pair_serve(secure_kit_load(run, AQ_ACCESS_LEARNER), NULL, REFUSED_MS);
     secure_kit_dial_as(expired, run, AQ_TLS_SERVER_NAME, pair->url, &callers[1]);
     expect_told(&pair->loop, pair->url, "TLS: it refuses our certificate, which has expired; ");
     nng_close(callers[0]);
@@ -176,8 +174,7 @@ TEST(a_certificate_that_has_expired_is_named_on_either_side)
 TEST(a_certificate_that_is_made_out_to_another_name_is_named)
 {
     nng_socket socket;
-    net_pair *pair =
-        net_pair_serve(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, REFUSED_MS);
+    net_pair *pair = net_pair_serve(secure_kit_load(certs, AQ_ACCESS_LEARNER), NULL, REFUSED_MS);
     secure_kit_dial_as(certs, certs, "another", pair->url, &socket);
     expect_told(&pair->loop, pair->url, "TLS: its certificate is not one of a learner or a shard");
     nng_close(socket);
@@ -185,19 +182,19 @@ TEST(a_certificate_that_is_made_out_to_another_name_is_named)
 
 TEST(a_plain_caller_is_refused_and_counted)
 {
-    expect_refused(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, true,
+    expect_refused(secure_kit_load(certs, AQ_ACCESS_LEARNER), NULL, true,
                    "--certs on one side alone");
 }
 
 TEST(a_daemon_in_plain_is_not_called)
 {
-    expect_refused(NULL, secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), true,
+    expect_refused(NULL, secure_kit_load(certs, AQ_ACCESS_ACTOR), true,
                    "; TLS: it does not speak TLS: another program, or started without --certs");
 }
 
 TEST(an_actors_certificate_cannot_pose_as_the_learner)
 {
-    aq_net_limits limits = net_kit_secured(secure_kit_load(certs, "operator", AQ_SECURITY_ASKS));
+    aq_net_limits limits = net_kit_secured(secure_kit_load(certs, AQ_ACCESS_OPERATOR));
     char url[AQ_URL_MAX];
     nng_socket socket;
     aq_rpc_client *client;
@@ -216,12 +213,12 @@ TEST(an_actors_certificate_cannot_pose_as_the_learner)
 
 TEST(a_daemon_without_tls_is_called_with_a_token_alone)
 {
-    net_pair *pair = open_secured(secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
-                                  secure_kit_shared(SECRET, AQ_SECURITY_DIALS), TIMEOUT_MS);
+    net_pair *pair = open_secured(secure_kit_shared(SECRET, AQ_ACCESS_LEARNER),
+                                  secure_kit_shared(SECRET, AQ_ACCESS_ACTOR), TIMEOUT_MS);
     assert_true(stop(pair)->ok);
     net_pair *other =
-        open_secured(secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
-                     secure_kit_shared("another secret, as long", AQ_SECURITY_DIALS), TIMEOUT_MS);
+        open_secured(secure_kit_shared(SECRET, AQ_ACCESS_LEARNER),
+                     secure_kit_shared("another secret, as long", AQ_ACCESS_ACTOR), TIMEOUT_MS);
     assert_int_equal(stop(other)->code, AQ_RPC_UNAUTHENTICATED);
     assert_int_equal(other->kit.carried_out, 0);
 }
@@ -312,9 +309,9 @@ TEST(many_connect_at_once)
 
 TEST(only_members_hear_the_broadcast)
 {
-    aq_security *own = secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS);
-    aq_security *members = secure_kit_load(certs, "actor", AQ_SECURITY_DIALS);
-    aq_security *strangers = secure_kit_load(foreign_certs, "actor", AQ_SECURITY_DIALS);
+    aq_security *own = secure_kit_load(certs, AQ_ACCESS_LEARNER);
+    aq_security *members = secure_kit_load(certs, AQ_ACCESS_ACTOR);
+    aq_security *strangers = secure_kit_load(foreign_certs, AQ_ACCESS_ACTOR);
     aq_net_limits limits = net_kit_secured(own);
     aq_publisher *publisher;
     aq_subscriber *listeners[3];
@@ -345,9 +342,8 @@ TEST(only_members_hear_the_broadcast)
 
 TEST(experience_comes_whole_and_in_order)
 {
-    const aq_net_limits own =
-        net_kit_secured(secure_kit_load(certs, "replay", AQ_SECURITY_LISTENS));
-    const aq_net_limits actor = net_kit_secured(secure_kit_load(certs, "actor", AQ_SECURITY_DIALS));
+    const aq_net_limits own = net_kit_secured(secure_kit_load(certs, AQ_ACCESS_REPLAY));
+    const aq_net_limits actor = net_kit_secured(secure_kit_load(certs, AQ_ACCESS_ACTOR));
     net_kit_deliver(&own, &actor, NULL, 40);
 }
 
