@@ -94,9 +94,9 @@ static void put_mode(json_t *object, const aq_compare_summary *summary, const aq
     for (size_t i = 0; i < AQ_SCALING_POINTS; i++) {
         const uint64_t parallel = aq_scaling_parallel(i);
         const aq_scaling at = aq_compare_scaling(summary, (size_t)(row - summary->rows), parallel);
-        aq_json_add(&scaling, json_pack("{s:o, s:o, s:s}", "parallel", aq_json_count(parallel),
-                                        "efficiency", aq_json_number(at.efficiency), "by",
-                                        at.is_model ? "model" : "measured"));
+        const char *by = isnan(at.efficiency) ? NULL : at.is_model ? "model" : "measured";
+        aq_json_add(&scaling, json_pack("{s:o, s:o, s:s?}", "parallel", aq_json_count(parallel),
+                                        "efficiency", aq_json_number(at.efficiency), "by", by));
     }
     for (size_t i = 0; i < AQ_CURVE_RANKS && i < row->arm->learners; i++) {
         aq_json_add(&waits, aq_json_number(row->rank_waits[i]));
