@@ -2,6 +2,7 @@
  * Policies of the public library: a snapshot, and an engine for as many rows as were asked for so
  * far. It grows with the largest batch, so that small ones need not pay for rows that never come.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "common/base/memory.h"
@@ -23,7 +24,7 @@ struct actorq_policy {
     float *draws; /* (rows_max, 1 + elements of an action); NULL: the head does not draw */
     uint32_t rows_max;
     actorq_policy_facts facts;
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     char network[NETWORK_TEXT_BYTES];
 };
 
@@ -136,7 +137,7 @@ int actorq_policy_load(const char *path, const char *precision, actorq_policy **
 {
     aq_error problem = {0};
     aq_snapshot *snapshot;
-    char found[AQ_POLICY_PATH_MAX];
+    char found[PATH_MAX];
     uint32_t format = AQ_PRECISION_AS_STORED;
     int rc = AQ_NEED(&problem, {"path", path}, {"ret_policy", ret_policy});
     if (rc == 0 && precision != NULL) {

@@ -89,6 +89,8 @@ TOWERS = {
     "python": (("include",), ("python:",)),
     "cli": (("common", "quantizer", "interchange", "envs", "rollout", "library/source"), (
         "text:",
+        "run: clock loop sockets messages",
+        "launch: clock loop",
         "train: clock loop sockets messages",
         "operate: clock loop sockets system_sockets messages",
         "watch: clock loop sockets messages",

@@ -3,6 +3,7 @@
  */
 #include "bench/learner/torch_peer.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #define SCRIPT "torch_steps.py" /* beside this program, or where it is installed */
 
-enum { NAME_BYTES = 64, PATH_BYTES = 4096 };
+enum { NAME_BYTES = 64 };
 
 /* The first of them that has PyTorch is taken: the system's may have it where another has not. */
 static const char *const pythons[] = {"python3", "/usr/bin/python3"};
@@ -74,7 +75,7 @@ static json_t *read_figures(FILE *from)
 
 int aq_torch_measure(const char *only, json_t **ret_figures, aq_error *error)
 {
-    char script[PATH_BYTES];
+    char script[PATH_MAX];
     int rc = aq_process_find_program(SCRIPT, "share/actorq", script, sizeof(script), error);
     if (rc != 0) {
         return rc;

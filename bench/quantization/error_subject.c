@@ -4,6 +4,7 @@
  */
 #include "bench/quantization/error_subject.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -14,7 +15,7 @@
 #include "quantizer/quantize/quantize.h"
 #include "rollout/greedy_obs.h"
 
-enum { SEED = 1, PATH_BYTES = 4096, SCALAR = 0 };
+enum { SEED = 1, SCALAR = 0 };
 enum { STREAM_PARAMETERS, STREAM_MEASURED, STREAM_RANGED };
 
 static int make_rows(aq_error_subject *subject, size_t width, aq_error *error)
@@ -31,7 +32,7 @@ static int make_rows(aq_error_subject *subject, size_t width, aq_error *error)
 
 static int init_trained(const char *folder, aq_error_subject *subject, aq_error *error)
 {
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     aq_env_task task = {0};
     aq_engine *engine = NULL;
     int rc = aq_path_in(path, sizeof(path), folder, "cartpole_64_64.fp32.aq", error);

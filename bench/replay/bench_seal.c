@@ -5,6 +5,7 @@
  *
  *     build/bench/replay/bench_seal [FOLDER]
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,7 +21,7 @@
 #include "common/sys/file.h"
 #include "common/sys/log.h"
 
-enum { TURNS_MAX = 101, PATH_BYTES = 4096, WAYS = 2 };
+enum { TURNS_MAX = 101, WAYS = 2 };
 
 static const char *const tokens[WAYS] = {NULL, "7f3c-not-a-secret-but-long-enough-19be"};
 
@@ -172,7 +173,7 @@ static int compare(uv_loop_t *loop, const char *folder, const work *what, aq_err
 
 int main(int argc, char **argv)
 {
-    char folder[PATH_BYTES];
+    char folder[PATH_MAX];
     aq_error error = {0};
     uv_loop_t loop;
     int rc = aq_text_format(folder, sizeof(folder), "%s/aq-bench-seal-XXXXXX",

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "cli/train/supervisor.h"
+#include "cli/launch/supervisor.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"

@@ -4,6 +4,7 @@
  */
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,6 @@
 
 #define COMMAND "bench replay"
 
-enum { PATH_BYTES = 4096 };
-
 /* On a terminal: one line that is drawn over itself. */
 static void show_progress(const char *what)
 {
@@ -35,7 +34,7 @@ static void show_progress(const char *what)
 static int measure(const aq_replay_bench_plan *plan, aq_replay_figures *ret_figures,
                    aq_error *error)
 {
-    char folder[PATH_BYTES];
+    char folder[PATH_MAX];
     uv_loop_t loop;
     if (aq_text_format(folder, sizeof(folder), "%s/actorq-bench-XXXXXX", plan->folder) != 0 ||
         mkdtemp(folder) == NULL) {

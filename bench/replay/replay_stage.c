@@ -3,17 +3,18 @@
  */
 #include "bench/replay/replay_stage.h"
 
+#include <limits.h>
+
 #include "common/base/clock.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = 4096 };
 #define PATIENCE_NS (60 * AQ_NS_PER_S)
 
 int aq_replay_stage_open(uv_loop_t *loop, const char *folder, const char *name, bool over_tcp,
                          const aq_replay_load *load, const aq_run_settings *settings,
                          aq_replay_stage *ret_stage, aq_error *error)
 {
-    char own_folder[PATH_BYTES];
+    char own_folder[PATH_MAX];
     const aq_rig_config config = {
         .folder = own_folder, .over_tcp = over_tcp, .settings = *settings};
     aq_replay_stage stage = {.rig = NULL};

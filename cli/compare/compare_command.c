@@ -4,6 +4,7 @@
  * several ways of learning in parallel.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,7 +124,7 @@ static int choose_folder(const compare_arguments *arguments, aq_compare_plan *pl
                             : aq_train_name_folder("compares", plan->config.task, plan->dir,
                                                    sizeof(plan->dir));
     /* Room for the folders of runs below it, and the files in them. */
-    if (rc != 0 || strlen(plan->dir) > AQ_CLI_PATH_MAX - 256) {
+    if (rc != 0 || strlen(plan->dir) > PATH_MAX - 256) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the report's folder is too long");
     }
     if (!aq_train_folder_is_free(plan->dir)) {
@@ -284,7 +285,7 @@ static int train_all(const aq_compare_plan *plan, bool quiet, bool *ret_interrup
 
 static int print_json(const aq_compare_plan *plan, aq_json_form json, aq_error *error)
 {
-    char path[AQ_CLI_PATH_MAX + 32];
+    char path[PATH_MAX + 32];
     (void)snprintf(path, sizeof(path), "%s/compare.json", plan->dir);
     return aq_print_json(json_load_file(path, 0, NULL), json, error);
 }

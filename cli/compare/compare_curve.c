@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/run/run_lines.h"
 #include "cli/text/command.h"
-#include "cli/text/run_lines.h"
 #include "common/base/growing.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -113,7 +114,7 @@ static json_t *plan_json(const aq_compare_plan *plan)
 
 static int write_config(const aq_compare_plan *plan, aq_error *error)
 {
-    char path[AQ_CLI_PATH_MAX + 32];
+    char path[PATH_MAX + 32];
     int rc = aq_path_in(path, sizeof(path), plan->dir, "config.yaml", error);
     return rc != 0 ? rc : aq_train_write_config(&plan->config, path, error);
 }
@@ -187,7 +188,7 @@ static int read_plan(aq_compare_plan *plan, const char *path, aq_error *error)
 
 int aq_compare_plan_read(const char *dir, aq_compare_plan *ret_plan, aq_error *error)
 {
-    char path[AQ_CLI_PATH_MAX + 32];
+    char path[PATH_MAX + 32];
     aq_compare_plan plan = {0};
     aq_settings_init(aq_run_config_table(), &plan.config);
     if (aq_text_set(plan.dir, sizeof(plan.dir), dir) != 0) {

@@ -6,6 +6,7 @@
 #ifndef AQ_CLI_COMPARE_COMPARE_PLAN_H
 #define AQ_CLI_COMPARE_COMPARE_PLAN_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,7 @@
 enum { AQ_COMPARE_SEEDS_MAX = 64, AQ_COMPARE_COMMAND_MAX = 4096 };
 
 typedef struct aq_compare_plan {
-    char dir[AQ_CLI_PATH_MAX];
+    char dir[PATH_MAX];
     char preset[AQ_COMPARE_WORD_MAX];
     aq_compare_request request;
     aq_compare_arm arms[AQ_COMPARE_ARMS_MAX]; /* that it comes to */

@@ -7,14 +7,15 @@
 #include "cli/compare/compare_run.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/launch/rank_launch.h"
+#include "cli/run/checkpoint_folder.h"
 #include "cli/text/command.h"
 #include "cli/text/json_file.h"
-#include "cli/train/checkpoint_folder.h"
-#include "cli/train/rank_launch.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
@@ -22,7 +23,7 @@
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 
-enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, RESULT_BYTES_MAX = 65536 };
+enum { PATH_BYTES = PATH_MAX + 64, RESULT_BYTES_MAX = 65536 };
 
 static const char *const outcomes[] = {AQ_RUN_OUTCOMES(AQ_CHOICE_WORD) NULL};
 
@@ -157,7 +158,7 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
 int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed, bool quiet,
                          bool *ret_interrupted, aq_error *error)
 {
-    char dir[AQ_CLI_PATH_MAX];
+    char dir[PATH_MAX];
     aq_run_config config;
     aq_error problem = {0};
     bool interrupted = false;
@@ -204,7 +205,7 @@ static void take_curve(aq_compare_run *run)
 void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
                          aq_compare_run *ret_run)
 {
-    char dir[AQ_CLI_PATH_MAX];
+    char dir[PATH_MAX];
     aq_compare_run run = {
         .arm = arm,
         .seed = seed,

@@ -10,7 +10,7 @@
 
 #include "cli/compare/compare_curve.h"
 #include "cli/compare/compare_plan.h"
-#include "cli/train/run_energy.h"
+#include "cli/run/run_energy.h"
 #include "common/base/choice.h"
 #include "common/base/error.h"
 

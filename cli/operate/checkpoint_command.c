@@ -2,6 +2,7 @@
  * actorq checkpoint: has a learner write a checkpoint, or a shard a snapshot, now.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "cli/operate/operation.h"
@@ -12,7 +13,7 @@
 #include "common/sys/daemon.h"
 #include "proto/operations.pb-c.h"
 
-enum { TIMEOUT_MS_DEFAULT = 60000, PATH_BYTES = 4096 };
+enum { TIMEOUT_MS_DEFAULT = 60000 };
 
 typedef struct checkpoint_arguments {
     const char *endpoint;
@@ -56,7 +57,7 @@ static int checkpoint(void *given, aq_error *error)
     if (arguments->json) {
         rc = aq_print_json(aq_reflect_to_json(answer), arguments->json, error);
     } else {
-        char path[PATH_BYTES];
+        char path[PATH_MAX];
         (void)printf("%s", aq_plain_text(path, sizeof(path), reply->path));
         if (reply->learner_step > 0) {
             (void)printf(" (learner step %" PRIu64 ")", reply->learner_step);

@@ -4,13 +4,14 @@
 #include "cli/operate/live_endpoint.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <string.h>
 
 #include "cli/text/json_file.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES_MAX = 4096, ENDPOINT_BYTES_MAX = 4096 };
+enum { ENDPOINT_BYTES_MAX = 4096 };
 
 static int take_url(const char *text, char *ret_url, aq_error *error)
 {
@@ -39,7 +40,7 @@ static int take_endpoint(const char *path, const json_t *endpoint, char *ret_url
 
 static int read_folder(const char *folder, char *ret_url, aq_error *error)
 {
-    char path[PATH_BYTES_MAX];
+    char path[PATH_MAX];
     json_t *endpoint = NULL;
     int rc = aq_path_in(path, sizeof(path), folder, "endpoint.json", error);
     if (rc != 0) {
@@ -59,7 +60,7 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
 
 bool aq_live_endpoint_http(const char *folder, char *ret_http)
 {
-    char path[PATH_BYTES_MAX];
+    char path[PATH_MAX];
     const char *http = NULL;
     json_t *endpoint = aq_text_format(path, sizeof(path), "%s/endpoint.json", folder) == 0
                            ? json_load_file(path, 0, NULL)

@@ -2,6 +2,7 @@
  * actorq play: what a policy does, to be looked at.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ typedef struct play_arguments {
 
 /* What is played, and what it is shown on. */
 typedef struct play {
-    char path[AQ_POLICY_PATH_MAX]; /* of the policy; "random" */
+    char path[PATH_MAX]; /* of the policy; "random" */
     aq_env *env;
     aq_snapshot *policy; /* NULL: at random */
     aq_player *player;
@@ -255,7 +256,7 @@ static json_t *make_json(const play_arguments *arguments, const play *p)
 
 static void print(const play_arguments *arguments, const play *p)
 {
-    char path[AQ_POLICY_PATH_MAX], task[AQ_TASK_NAME_MAX], figure[FIGURE_MAX];
+    char path[PATH_MAX], task[AQ_TASK_NAME_MAX], figure[FIGURE_MAX];
     (void)printf("%s: %s, seed %" PRIu64 "\n", aq_plain_text(path, sizeof(path), p->path),
                  aq_plain_text(task, sizeof(task), p->env->name), arguments->seed);
     for (uint32_t i = 0; i < arguments->episodes; i++) {

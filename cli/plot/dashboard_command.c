@@ -7,8 +7,8 @@
 #include "cli/operate/live_endpoint.h"
 #include "cli/plot/run_page.h"
 #include "cli/plot/run_plot.h"
+#include "cli/run/run_paths.h"
 #include "cli/text/command.h"
-#include "cli/text/run_paths.h"
 #include "common/base/plain_text.h"
 
 enum { PAGE_BYTES_MAX = AQ_PLOT_BYTES_MAX };

@@ -7,9 +7,9 @@
 
 #include "cli/plot/plot_png.h"
 #include "cli/plot/run_plot.h"
+#include "cli/run/run_paths.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/run_paths.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"

@@ -4,6 +4,7 @@
 #include "cli/plot/run_plot.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 
-enum { CELLS = 240, PATH_BYTES_MAX = 4096, LEVEL_NAME_BYTES = 32, NOTE_BYTES = 128 };
+enum { CELLS = 240, LEVEL_NAME_BYTES = 32, NOTE_BYTES = 128 };
 
 typedef struct group_curve {
     aq_plot_point points[CELLS];
@@ -111,7 +112,7 @@ static int read_run(const char *run, aq_run_plot *const *plots, size_t count, aq
 {
     plot_runs *runs = plots[0]->runs;
     aq_run_config *config = &runs->configs[runs->count];
-    char path[PATH_BYTES_MAX];
+    char path[PATH_MAX];
     int rc = aq_path_in(path, sizeof(path), run, "config.yaml", error);
     if (rc != 0) {
         return rc;

@@ -2,6 +2,7 @@
  * actorq eval: what a policy is worth, over greedy episodes.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ typedef struct eval_arguments {
 
 /* What was evaluated, and what came out. */
 typedef struct eval_report {
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     aq_env_task task;
     const char *precision; /* NULL: no policy, as rung */
     char precision_text[AQ_PRECISION_TEXT_MAX];
@@ -164,7 +165,7 @@ static json_t *make_json(const eval_report *report)
 static void print(const eval_report *report)
 {
     const aq_evaluation *result = &report->result;
-    char path[AQ_POLICY_PATH_MAX], mean[FIGURE_MAX], deviation[FIGURE_MAX];
+    char path[PATH_MAX], mean[FIGURE_MAX], deviation[FIGURE_MAX];
     if (report->precision == NULL) {
         (void)printf("%s actions: %s\n", report->path, report->task.env->name);
     } else {

@@ -2,6 +2,7 @@
  * actorq export: a policy as a file for machines that have no ActorQ.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,8 +33,8 @@ typedef struct export_arguments {
 } export_arguments;
 
 typedef struct export_report {
-    char source[AQ_POLICY_PATH_MAX]; /* the policy file that was read */
-    char path[AQ_POLICY_PATH_MAX];   /* the file that was written */
+    char source[PATH_MAX]; /* the policy file that was read */
+    char path[PATH_MAX];   /* the file that was written */
     size_t bytes;
     bool quantized;            /* now, for this file */
     aq_export_figures figures; /* of C */
@@ -228,7 +229,7 @@ static void print_model(const export_report *report)
 static void print_first_layer(const export_arguments *arguments, const export_report *report)
 {
     uint32_t layers[AQ_NET_LAYERS_MAX];
-    char program[AQ_POLICY_PATH_MAX], source[AQ_POLICY_PATH_MAX];
+    char program[PATH_MAX], source[PATH_MAX];
     const aq_snapshot *snapshot = report->snapshot;
     if (aq_snapshot_format(snapshot) != AQ_FORMAT_MIXED ||
         aq_layer_formats_choices(&snapshot->spec, layers) < 2) {
@@ -266,7 +267,7 @@ static void print_text(const export_arguments *arguments, const export_report *r
 static void print(const export_arguments *arguments, const export_report *report)
 {
     const aq_snapshot *snapshot = report->snapshot;
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     char net[256], precision[AQ_PRECISION_TEXT_MAX];
     (void)printf("%s: %s, version %" PRIu64 ", %s%s\n",
                  aq_plain_text(path, sizeof(path), report->path), snapshot->task, snapshot->version,

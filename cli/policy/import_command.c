@@ -1,6 +1,7 @@
 /*
  * actorq import: a policy that other programs trained.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -196,7 +197,7 @@ static json_t *make_json(const import_arguments *arguments, const aq_snapshot *s
 
 static void print(const import_arguments *arguments, const aq_snapshot *snapshot, uint32_t norms)
 {
-    char path[AQ_POLICY_PATH_MAX], net[256];
+    char path[PATH_MAX], net[256];
     (void)printf("%s: a policy for %s, fp32\n",
                  aq_plain_text(path, sizeof(path), arguments->output), snapshot->task);
     aq_print_fact(stdout, "made from", "%s", arguments->source);

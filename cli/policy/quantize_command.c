@@ -2,6 +2,7 @@
  * actorq quantize: a trained policy in other weight formats, with the error that they cost.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -20,7 +21,7 @@
 
 /* What was read and what was made of it. */
 typedef struct quantize_report {
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     aq_snapshot *exact;
     aq_snapshot *made;
     uint64_t bytes_exact, bytes_made; /* of the files */
@@ -138,7 +139,7 @@ static json_t *make_json(const aq_quantize_arguments *arguments, const quantize_
 
 static void print(const aq_quantize_arguments *arguments, const quantize_report *report)
 {
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     aq_figure before, after;
     (void)printf("%s: a policy, %s\n", aq_plain_text(path, sizeof(path), arguments->target),
                  aq_format_name(aq_snapshot_format(report->made)));

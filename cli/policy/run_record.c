@@ -4,6 +4,7 @@
 #include "cli/policy/run_record.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,11 +15,11 @@
 #include "common/sys/folder_lock.h"
 #include "common/wire/wire_policy.h"
 
-enum { PATH_BYTES_MAX = 4096, IDENTITY_BYTES_MAX = 65536 };
+enum { IDENTITY_BYTES_MAX = 65536 };
 
 typedef struct record_reader {
     const char *folder;
-    char path[PATH_BYTES_MAX]; /* of the file at hand */
+    char path[PATH_MAX]; /* of the file at hand */
     aq_run_record *record;
 } record_reader;
 
@@ -95,7 +96,7 @@ static void on_passed(void *user, const aq_error *error)
 static void read_newest(record_reader *reader)
 {
     aq_error problem;
-    char folder[PATH_BYTES_MAX];
+    char folder[PATH_MAX];
     aq_run_record *record = reader->record;
     (void)snprintf(folder, sizeof(folder), "%s", file_of(reader, "checkpoints"));
     int rc = aq_checkpoint_folder_newest(folder, on_passed, reader, &record->newest, &problem);
@@ -124,7 +125,7 @@ static void read_rest(record_reader *reader)
 int aq_run_record_read(const char *path, aq_run_record **ret_record, aq_error *error)
 {
     record_reader reader = {.folder = path};
-    if (strlen(path) + sizeof("/checkpoints/") + 64 > PATH_BYTES_MAX) {
+    if (strlen(path) + sizeof("/checkpoints/") + 64 > PATH_MAX) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long");
     }
     reader.record = aq_alloc(1, sizeof(*reader.record));

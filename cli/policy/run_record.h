@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/train/checkpoint_folder.h"
-#include "cli/train/metrics_digest.h"
+#include "cli/run/checkpoint_folder.h"
+#include "cli/run/metrics_digest.h"
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 #include "common/policy/snapshot.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/policy/run_record.h"
+#include "cli/run/run_paths.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/run_paths.h"
 #include "cli/text/text_table.h"
 #include "common/base/growing.h"
 #include "common/base/memory.h"

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 #include "common/base/rng.h"
 #include "common/sys/process.h"
 
-enum { JSON_TEXT_BYTES_MAX = 4096, SIZE_TEXT_BYTES = 32, PATH_BYTES_MAX = 8192 };
+enum { JSON_TEXT_BYTES_MAX = 4096, SIZE_TEXT_BYTES = 32 };
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
@@ -51,7 +52,7 @@ void aq_command_draw_seed(uint64_t *seed)
 
 void aq_command_become(const char *program, const char *folder, char **argv, aq_error *error)
 {
-    char path[PATH_BYTES_MAX];
+    char path[PATH_MAX];
     if (aq_process_find_program(program, folder, path, sizeof(path), error) == 0) {
         (void)execv(path, argv);
         (void)aq_fail(error, aq_error_from_errno(errno), "%s can't be started: %s", path,

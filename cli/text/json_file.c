@@ -3,13 +3,12 @@
  */
 #include "cli/text/json_file.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buffer.h"
 #include "common/sys/file.h"
-
-enum { PATH_BYTES = 8192 };
 
 int aq_json_file_read(const char *path, size_t bytes_max, json_t **ret_json, aq_error *error)
 {
@@ -26,7 +25,7 @@ int aq_json_file_read(const char *path, size_t bytes_max, json_t **ret_json, aq_
 int aq_json_file_write(json_t *json, unsigned digits, const char *folder, const char *name,
                        aq_error *error)
 {
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     char *text =
         json != NULL ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) : NULL;
     int rc = aq_path_in(path, sizeof(path), folder, name, error);

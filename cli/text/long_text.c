@@ -3,6 +3,7 @@
  */
 #include "cli/text/long_text.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "common/base/utf8.h"
 #include "common/sys/file.h"
 
-enum { PIECE_BYTES_MAX = 8192, PATH_BYTES = 8192 };
+enum { PIECE_BYTES_MAX = 8192 };
 
 void aq_long_text_init(aq_long_text *text, size_t size_max)
 {
@@ -102,7 +103,7 @@ int aq_long_text_write(const aq_long_text *text, const char *path, aq_error *err
 
 int aq_long_text_end(aq_long_text *text, const char *folder, const char *name, aq_error *error)
 {
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     int rc = aq_path_in(path, sizeof(path), folder, name, error);
     if (rc == 0) {
         rc = aq_long_text_write(text, path, error);

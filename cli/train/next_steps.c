@@ -4,6 +4,7 @@
 #include "cli/train/next_steps.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "cli/text/shell_text.h"
 #include "envs/env_code.h"
 
-enum { WORD_MAX = AQ_CLI_PATH_MAX + 64, COLUMNS = 100 };
+enum { WORD_MAX = PATH_MAX + 64, COLUMNS = 100 };
 
 /* A diverged run goes on with steps so much shorter. */
 #define CALMER 0.1
@@ -126,7 +127,7 @@ static void go_on(next_steps *next)
 static void compare_formats(next_steps *next)
 {
     const aq_run_config *config = next->report->config;
-    char path[AQ_CLI_PATH_MAX + 16], word[WORD_MAX];
+    char path[PATH_MAX + 16], word[WORD_MAX];
     (void)snprintf(path, sizeof(path), "%s/config.yaml", next->report->run_dir);
     begin(next, "train");
     if (next->options->data_set[0] != '\0') {

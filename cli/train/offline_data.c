@@ -4,12 +4,13 @@
 #include "cli/train/offline_data.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
-#include "cli/train/own_loop.h"
+#include "cli/launch/own_loop.h"
 #include "common/base/buffer.h"
 #include "common/base/parse.h"
 #include "common/config/run_rules.h"
@@ -19,7 +20,7 @@
 #include "common/sys/process.h"
 #include "envs/env_open.h"
 
-enum { PATH_BYTES_MAX = 8192, NUMBER_TEXT_MAX = 24 };
+enum { NUMBER_TEXT_MAX = 24 };
 
 /* In the folder of a run from a data set: the file that says which, so that the run is resumed as
  * one. */
@@ -173,14 +174,14 @@ static int run_and_wait(const char *program, char **argv, aq_error *error)
 
 static int write_mark(const char *path, const char *run_dir, aq_error *error)
 {
-    char mark[PATH_BYTES_MAX];
+    char mark[PATH_MAX];
     int rc = aq_path_in(mark, sizeof(mark), run_dir, mark_name, error);
     return rc != 0 ? rc : aq_file_write_atomic(mark, path, strlen(path), error);
 }
 
 int aq_offline_read_mark(const char *run_dir, char *data_set, size_t size, aq_error *error)
 {
-    char mark[PATH_BYTES_MAX];
+    char mark[PATH_MAX];
     aq_buffer text;
     data_set[0] = '\0';
     int rc = aq_path_in(mark, sizeof(mark), run_dir, mark_name, error);
@@ -199,7 +200,7 @@ int aq_offline_read_mark(const char *run_dir, char *data_set, size_t size, aq_er
 int aq_offline_import(const char *path, const char *run_dir, const aq_run_config *config,
                       uint64_t run_id, bool quiet, aq_error *error)
 {
-    char program[PATH_BYTES_MAX], store[PATH_BYTES_MAX];
+    char program[PATH_MAX], store[PATH_MAX];
     char id[NUMBER_TEXT_MAX], span_text[NUMBER_TEXT_MAX], chunk[NUMBER_TEXT_MAX];
     char message[NUMBER_TEXT_MAX], segment[NUMBER_TEXT_MAX];
     uint32_t span = 0;

@@ -7,18 +7,19 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "cli/launch/own_child.h"
+#include "cli/launch/own_loop.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/shell_text.h"
 #include "cli/text/student_t.h"
-#include "cli/train/own_child.h"
-#include "cli/train/own_loop.h"
 #include "cli/train/train_folder.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
@@ -26,7 +27,7 @@
 #include "common/sys/file.h"
 #include "common/sys/process.h"
 
-enum { PATH_BYTES = AQ_CLI_PATH_MAX + AQ_GRID_NAME_MAX + 64 };
+enum { PATH_BYTES = PATH_MAX + AQ_GRID_NAME_MAX + 64 };
 
 typedef struct seed_run {
     struct seed_runs *all;
@@ -243,7 +244,7 @@ static void find_interrupted(const seed_runs *all, char *out, size_t size)
 static void print_next(const seed_runs *all, bool can_be_drawn)
 {
     char run[PATH_BYTES], word[PATH_BYTES];
-    char program[AQ_CLI_PATH_MAX], folder[AQ_CLI_PATH_MAX];
+    char program[PATH_MAX], folder[PATH_MAX];
     aq_shell_program(program, sizeof(program));
     aq_shell_word(folder, sizeof(folder), all->options->run_dir);
     (void)printf("\nTry next:\n  %s runs %s\n", program, folder);
@@ -365,7 +366,7 @@ static int begin(seed_runs *all, const aq_seed_plan *plan, aq_error *error)
 int aq_seed_runs(const aq_seed_plan *plan, const aq_train_options *options, aq_json_form json,
                  aq_error *error)
 {
-    char program[AQ_CLI_PATH_MAX];
+    char program[PATH_MAX];
     seed_runs *all = aq_alloc(1, sizeof(*all));
     if (all == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");

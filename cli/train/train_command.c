@@ -2,19 +2,20 @@
  * actorq train: resolves the configuration, runs it on this host, and says how it went.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/launch/rank_launch.h"
+#include "cli/run/return_picture.h"
 #include "cli/text/command.h"
 #include "cli/text/preset_list.h"
 #include "cli/text/shell_text.h"
 #include "cli/train/next_steps.h"
 #include "cli/train/offline_data.h"
 #include "cli/train/progress.h"
-#include "cli/train/rank_launch.h"
-#include "cli/train/return_picture.h"
 #include "cli/train/seed_runs.h"
 #include "cli/train/train_folder.h"
 #include "cli/train/train_grid.h"
@@ -58,7 +59,7 @@ typedef struct train_arguments {
 
 static int take_run_dir(void *run_dir, const char *value, aq_error *error)
 {
-    return aq_text_set(run_dir, AQ_CLI_PATH_MAX, value) == 0
+    return aq_text_set(run_dir, PATH_MAX, value) == 0
                ? 0
                : aq_fail(error, AQ_E_TOO_BIG, "the path is too long");
 }
@@ -148,9 +149,9 @@ static int assign(aq_run_config *config, const char *key, const char *value, aq_
 }
 
 /* Where the settings of the run in that folder are. */
-static const char *settings_of(const char *run_dir, char out[AQ_CLI_PATH_MAX + 16])
+static const char *settings_of(const char *run_dir, char out[PATH_MAX + 16])
 {
-    (void)snprintf(out, AQ_CLI_PATH_MAX + 16, "%s/config.yaml", run_dir);
+    (void)snprintf(out, PATH_MAX + 16, "%s/config.yaml", run_dir);
     return out;
 }
 
@@ -158,7 +159,7 @@ static const char *settings_of(const char *run_dir, char out[AQ_CLI_PATH_MAX + 1
 static void read_last_settings(const aq_run_config *given, const char *run_dir,
                                aq_run_config *ret_config)
 {
-    char path[AQ_CLI_PATH_MAX + 16];
+    char path[PATH_MAX + 16];
     aq_run_config config;
     aq_error unread; /* a run that ended at once has none */
     aq_settings_init(aq_run_config_table(), &config);
@@ -193,7 +194,7 @@ static int check_same(const char *run_dir, const char *task, const aq_run_reques
 /* A run that is resumed goes on under the settings that it had, which are all. */
 static int read_settings(train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
-    char own[AQ_CLI_PATH_MAX + 16];
+    char own[PATH_MAX + 16];
     char task[AQ_TASK_NAME_MAX];
     aq_env *env = NULL;
     aq_run_request request = {.preset = arguments->preset,
@@ -344,7 +345,7 @@ static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *
 
 static int say_diverged(const char *run_dir, aq_error *error)
 {
-    char program[AQ_CLI_PATH_MAX], run[AQ_CLI_PATH_MAX];
+    char program[PATH_MAX], run[PATH_MAX];
     return aq_fail(error, AQ_E_CORRUPT,
                    "the run diverged: nothing was finite any more; '%s logs %s --level error' says "
                    "when",

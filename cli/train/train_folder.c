@@ -5,20 +5,21 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/text/run_paths.h"
+#include "cli/run/checkpoint_folder.h"
+#include "cli/run/run_paths.h"
 #include "cli/text/shell_text.h"
-#include "cli/train/checkpoint_folder.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 
-enum { CONFIG_BYTES_MAX = 1 << 20, RUNS_MAX = 10000, COMMAND_BYTES = 2 * AQ_CLI_PATH_MAX + 64 };
+enum { CONFIG_BYTES_MAX = 1 << 20, RUNS_MAX = 10000, COMMAND_BYTES = 2 * PATH_MAX + 64 };
 
 /* Of runs that nobody named. */
 static const char runs[] = "runs";
@@ -44,7 +45,7 @@ int aq_train_name_folder(const char *parent, const char *task, char *out, size_t
 /* runs/gym-CartPole-v1-20260131-120000-s7: what it is, when, and from which seed. */
 static int name_run(const aq_run_config *config, char *out, size_t size)
 {
-    char name[AQ_CLI_PATH_MAX];
+    char name[PATH_MAX];
     int rc = aq_train_name_folder(runs, config->task, name, sizeof(name));
     return rc != 0             ? rc
            : config->seed == 0 ? aq_text_set(out, size, name) /* of several */
@@ -65,12 +66,12 @@ bool aq_train_folder_is_free(const char *dir)
 }
 
 /* The first run that is in `dir`, which may be its own; "": there is none. */
-static void find_run(const char *dir, char out[AQ_CLI_PATH_MAX])
+static void find_run(const char *dir, char out[PATH_MAX])
 {
     aq_run_paths runs_in = {0};
     aq_error ignored;
     int rc = aq_run_paths_add(&runs_in, dir, RUNS_MAX, &ignored);
-    (void)snprintf(out, AQ_CLI_PATH_MAX, "%s",
+    (void)snprintf(out, PATH_MAX, "%s",
                    rc != AQ_E_NOMEM && runs_in.count > 0 ? runs_in.paths[0] : "");
     aq_run_paths_fini(&runs_in);
 }
@@ -78,7 +79,7 @@ static void find_run(const char *dir, char out[AQ_CLI_PATH_MAX])
 /* "actorq train --run runs/three/seed-1 --resume" */
 static const char *resuming(const char *run, char out[COMMAND_BYTES])
 {
-    char program[AQ_CLI_PATH_MAX], word[AQ_CLI_PATH_MAX];
+    char program[PATH_MAX], word[PATH_MAX];
     (void)snprintf(out, COMMAND_BYTES, "%s train --run %s --resume",
                    aq_shell_program(program, sizeof(program)),
                    aq_shell_word(word, sizeof(word), run));
@@ -88,7 +89,7 @@ static const char *resuming(const char *run, char out[COMMAND_BYTES])
 /* Several runs can't be resumed at once. */
 static int refuse_taken(const char *dir, bool wants_several, aq_error *error)
 {
-    char run[AQ_CLI_PATH_MAX], command[COMMAND_BYTES];
+    char run[PATH_MAX], command[COMMAND_BYTES];
     find_run(dir, run);
     if (run[0] == '\0') {
         return aq_fail(error, AQ_E_EXISTS, "%s exists already and is no run: give another --run",
@@ -105,7 +106,7 @@ static int refuse_taken(const char *dir, bool wants_several, aq_error *error)
 
 int aq_train_folder_check_resumed(const aq_train_options *options, aq_error *error)
 {
-    char run[AQ_CLI_PATH_MAX], command[COMMAND_BYTES];
+    char run[PATH_MAX], command[COMMAND_BYTES];
     if (!options->resume) {
         return 0;
     }
@@ -127,7 +128,7 @@ int aq_train_folder_check_resumed(const aq_train_options *options, aq_error *err
 
 int aq_train_folder_choose(const aq_run_config *config, aq_train_options *options, aq_error *error)
 {
-    char name[AQ_CLI_PATH_MAX];
+    char name[PATH_MAX];
     if (options->run_dir[0] == '\0') {
         if (name_run(config, name, sizeof(name))) {
             return aq_fail(error, AQ_E_TOO_BIG, "the name of the run folder is too long");

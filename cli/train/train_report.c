@@ -4,12 +4,13 @@
 #include "cli/train/train_report.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/run/metrics_digest.h"
 #include "cli/text/command.h"
-#include "cli/train/metrics_digest.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/config/algorithm_rows.h"
@@ -49,7 +50,7 @@ static int evaluate(const aq_run_config *config, aq_env *env, const char *policy
 /* The same version in fp32, if it is another form and was kept. */
 static int judge_fp32(aq_env *env, aq_train_report *report, aq_error *error)
 {
-    char path[AQ_CLI_PATH_MAX + 16];
+    char path[PATH_MAX + 16];
     aq_evaluation evaluation;
     (void)snprintf(path, sizeof(path), "%s/policy.fp32.aq", report->run_dir);
     if (report->policy_format == AQ_FORMAT_F32 || !aq_path_exists(path)) {
@@ -66,7 +67,7 @@ static int judge_fp32(aq_env *env, aq_train_report *report, aq_error *error)
 /* The task's threshold, and the policy judged afresh, if there is one. */
 static int judge(aq_train_report *report, aq_error *error)
 {
-    char path[AQ_CLI_PATH_MAX + 16];
+    char path[PATH_MAX + 16];
     aq_evaluation evaluation = {0};
     aq_env *env = NULL;
     (void)snprintf(path, sizeof(path), "%s/policy.aq", report->run_dir);

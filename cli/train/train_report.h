@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/run/run_energy.h"
+#include "cli/run/run_reasons.h"
 #include "cli/text/figure_text.h"
-#include "cli/train/run_energy.h"
-#include "cli/train/run_reasons.h"
 #include "cli/train/train_session.h"
 #include "common/base/error.h"
 #include "common/config/run_limits.h"

@@ -8,21 +8,22 @@
 #include "cli/train/train_session.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
-#include "cli/train/checkpoint_folder.h"
-#include "cli/train/own_loop.h"
+#include "cli/launch/own_loop.h"
+#include "cli/launch/rank_launch.h"
+#include "cli/launch/refusal.h"
+#include "cli/launch/run_cpus.h"
+#include "cli/launch/socket_folder.h"
+#include "cli/launch/supervisor.h"
+#include "cli/run/checkpoint_folder.h"
+#include "cli/run/run_watch.h"
 #include "cli/train/progress.h"
-#include "cli/train/rank_launch.h"
-#include "cli/train/refusal.h"
-#include "cli/train/run_cpus.h"
-#include "cli/train/run_watch.h"
-#include "cli/train/socket_folder.h"
-#include "cli/train/supervisor.h"
 #include "cli/train/train_folder.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -63,21 +64,20 @@ typedef struct train_session {
 static int make_socket_dir(train_session *session, aq_error *error)
 {
     int rc = aq_socket_folder_make(&session->sockets, error);
-    if (rc != 0) {
-        return rc;
+    if (rc == 0) {
+        (void)snprintf(session->learner_url, sizeof(session->learner_url), "ipc://%s/learner",
+                       session->sockets.path);
+        (void)snprintf(session->config_path, sizeof(session->config_path), "%s/config.yaml",
+                       session->sockets.path);
     }
-    (void)snprintf(session->learner_url, sizeof(session->learner_url), "ipc://%s/learner",
-                   session->sockets.path);
-    (void)snprintf(session->config_path, sizeof(session->config_path), "%s/config.yaml",
-                   session->sockets.path);
-    return 0;
+    return rc;
 }
 
 /* What `actorq status RUN` finds the run by while it lives. `http` is where its dashboard is; "":
  * not known yet, or nowhere. */
 static int write_endpoint(const train_session *session, const char *http, aq_error *error)
 {
-    char path[AQ_CLI_PATH_MAX + 32];
+    char path[PATH_MAX + 32];
     char text[2 * AQ_URL_MAX + 64];
     (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
     (void)snprintf(text, sizeof(text), "{\"learner\": \"%s\", \"http\": \"%s\"}\n",
@@ -87,7 +87,7 @@ static int write_endpoint(const train_session *session, const char *http, aq_err
 
 static int write_files(train_session *session, aq_error *error)
 {
-    char path[AQ_CLI_PATH_MAX + 32];
+    char path[PATH_MAX + 32];
     int rc = aq_train_write_config(session->config, session->config_path, error);
     (void)snprintf(path, sizeof(path), "%s/logs", session->options->run_dir);
     if (rc == 0) {
@@ -119,8 +119,8 @@ static int start(train_session *session, const child_plan *plan, uint64_t number
                  aq_child_spec *spec, aq_error *error)
 {
     char name[32];
-    char program[AQ_CLI_PATH_MAX];
-    char log_path[AQ_CLI_PATH_MAX + 64];
+    char program[PATH_MAX];
+    char log_path[PATH_MAX + 64];
     aq_rank_launch launch;
     if (plan->numbered) {
         (void)snprintf(name, sizeof(name), "%s-%" PRIu64, plan->role, number);
@@ -176,7 +176,7 @@ static int start_learner(train_session *session, aq_error *error)
 static int start_replay(train_session *session, uint64_t number, aq_error *error)
 {
     char url[AQ_URL_MAX];
-    char data[AQ_CLI_PATH_MAX + 32];
+    char data[PATH_MAX + 32];
     bool durable = session->config->replay.storage == AQ_STORAGE_SEGMENTS;
     (void)snprintf(url, sizeof(url), "ipc://%s/replay-%" PRIu64, session->sockets.path, number);
     (void)snprintf(data, sizeof(data), "%s/replay-%" PRIu64, session->options->run_dir, number);
@@ -433,7 +433,7 @@ static void destroy(train_session *session)
     aq_own_loop_drain(&session->loop);
     aq_own_loop_fini(&session->loop);
     aq_socket_folder_remove(&session->sockets);
-    char path[AQ_CLI_PATH_MAX + 32];
+    char path[PATH_MAX + 32];
     (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
     (void)unlink(path);
 }

@@ -4,21 +4,20 @@
 #ifndef AQ_CLI_TRAIN_TRAIN_SESSION_H
 #define AQ_CLI_TRAIN_TRAIN_SESSION_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/train/run_trouble.h"
+#include "cli/run/run_trouble.h"
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 #include "proto/operations.pb-c.h"
 
-enum { AQ_CLI_PATH_MAX = 4096 };
-
 typedef struct aq_train_options {
-    char run_dir[AQ_CLI_PATH_MAX];
+    char run_dir[PATH_MAX];
     bool resume;
-    bool quiet;                     /* no progress */
-    char data_set[AQ_CLI_PATH_MAX]; /* not "": no actors, the shard has its steps from here */
+    bool quiet;              /* no progress */
+    char data_set[PATH_MAX]; /* not "": no actors, the shard has its steps from here */
     bool no_evaluator;
     uint64_t learners;  /* ranks that train together; 0: one */
     const char *http;   /* where the learner serves its dashboard; NULL: ACTORQ_HTTP, or nowhere */

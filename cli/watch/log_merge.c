@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "cli/watch/log_source.h"
@@ -15,10 +16,10 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { SOURCES_MAX = 8192, PATH_BYTES = 4096 };
+enum { SOURCES_MAX = 8192 };
 
 struct aq_log_merge {
-    char folder[PATH_BYTES];
+    char folder[PATH_MAX];
     aq_log_source *sources[SOURCES_MAX];
     size_t count;
     aq_log_source *given; /* whose line was given last; NULL: none */
@@ -49,7 +50,7 @@ static bool take_name(const char *file, char *name)
 static int add(aq_log_merge *merge, const char *file, aq_error *error)
 {
     char name[AQ_LOG_WORD_BYTES];
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     if (!take_name(file, name) || is_known(merge, name)) {
         return 0;
     }

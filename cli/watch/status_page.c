@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/run/run_energy.h"
 #include "cli/text/figure_text.h"
-#include "cli/train/run_energy.h"
 #include "cli/watch/status_members.h"
 #include "cli/watch/status_replay.h"
 #include "common/base/parse.h"

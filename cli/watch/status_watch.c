@@ -13,7 +13,7 @@
 #include <uv.h>
 
 #include "cli/operate/live_endpoint.h"
-#include "cli/train/run_watch.h"
+#include "cli/run/run_watch.h"
 #include "cli/watch/status_page.h"
 #include "common/base/clock.h"
 #include "common/net/rpc/reflect.h"

@@ -171,7 +171,7 @@ typedef struct aq_run_config {
         uint32_t products;        /* enum aq_product_format */
         bool lag_damping;
         uint32_t optimizer;          /* enum aq_optimizer_choice */
-        char cpus[AQ_RUN_TEXT_MAX];  /* see cli/train/run_cpus.h */
+        char cpus[AQ_RUN_TEXT_MAX];  /* see cli/launch/run_cpus.h */
         char torso[AQ_RUN_TEXT_MAX]; /* see common/policy/torso.h */
         double bc_weight;
         double expectile;

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -17,8 +18,6 @@
 
 #include "common/base/parse.h"
 #include "common/sys/file.h"
-
-enum { PATH_BYTES_MAX = 4096 };
 
 int aq_process_follow_parent(int64_t parent, aq_error *error)
 {
@@ -58,7 +57,7 @@ static int own_file(char *out, size_t size)
 
 int aq_process_start_anew(char **argv)
 {
-    char path[PATH_BYTES_MAX];
+    char path[PATH_MAX];
     if (own_file(path, sizeof(path)) == 0) {
         (void)execv(path, argv);
     }
@@ -126,9 +125,9 @@ int aq_process_signal_children(int64_t parent, int signal_number)
 int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,
                             aq_error *error)
 {
-    char own[PATH_BYTES_MAX];
-    char beside[2 * PATH_BYTES_MAX];
-    char built[2 * PATH_BYTES_MAX];
+    char own[PATH_MAX];
+    char beside[2 * PATH_MAX];
+    char built[2 * PATH_MAX];
     if (own_folder(own, sizeof(own)) ||
         aq_text_format(beside, sizeof(beside), "%s/%s", own, name) != 0 ||
         aq_text_format(built, sizeof(built), "%s/../%s/%s", own, folder, name) != 0) {

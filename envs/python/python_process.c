@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -22,7 +23,7 @@
 
 /* File descriptors of the child, as in protocol.py. Ours are moved out of their way first. */
 enum { CHANNEL_FD = 3, LIFELINE_FD = 4, MEMORY_FD = 5, FREE_FD = 16 };
-enum { PATH_BYTES_MAX = 4096, FOLDERS_UP_MAX = 4, MESSAGES_LEFT_MAX = 16 };
+enum { FOLDERS_UP_MAX = 4, MESSAGES_LEFT_MAX = 16 };
 
 #define PACKAGE_FILE "actorq_env/__main__.py"
 
@@ -41,7 +42,7 @@ const char *aq_python_interpreter(uint32_t choice)
 
 static bool has_package(const char *folder, const char *below, char *out, size_t size)
 {
-    char file[2 * PATH_BYTES_MAX];
+    char file[2 * PATH_MAX];
     return aq_text_format(out, size, "%s%s", folder, below) == 0 &&
            aq_text_format(file, sizeof(file), "%s/%s", out, PACKAGE_FILE) == 0 &&
            access(file, R_OK) == 0;
@@ -50,7 +51,7 @@ static bool has_package(const char *folder, const char *below, char *out, size_t
 /* The folder that holds the package. */
 static int find_package(char *out, size_t size, aq_error *error)
 {
-    char folder[PATH_BYTES_MAX];
+    char folder[PATH_MAX];
     const char *chosen = getenv("ACTORQ_PYTHONPATH");
     if (chosen != NULL && chosen[0] != '\0') {
         return has_package(chosen, "", out, size)
@@ -220,7 +221,7 @@ static int open_channels(int fds[4])
 int aq_python_process_start(const char *interpreter, const char *task, int memory,
                             aq_python_process *ret_process, aq_error *error)
 {
-    char package[PATH_BYTES_MAX];
+    char package[PATH_MAX];
     child_environment environment;
     int fds[4] = {-1, -1, -1, -1};
     pid_t pid = 0;

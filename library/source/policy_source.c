@@ -4,6 +4,7 @@
 #include "library/source/policy_source.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,7 @@ int aq_precision_take(void *precision, const char *name, aq_error *error)
 
 static int find_in_folder(const char *folder, const char *name, char *ret_path, aq_error *error)
 {
-    int rc = aq_path_in(ret_path, AQ_POLICY_PATH_MAX, folder, name, error);
+    int rc = aq_path_in(ret_path, PATH_MAX, folder, name, error);
     if (rc != 0) {
         return rc;
     }
@@ -229,7 +230,7 @@ static int read_checkpoint(const char *path, aq_snapshot **ret_snapshot, aq_erro
 
 static int read_file(const char *path, aq_snapshot **ret_snapshot, char *ret_path, aq_error *error)
 {
-    int rc = aq_text_set(ret_path, AQ_POLICY_PATH_MAX, path);
+    int rc = aq_text_set(ret_path, PATH_MAX, path);
     if (rc != 0) {
         return aq_fail(error, rc, "%s: the path is too long", path);
     }

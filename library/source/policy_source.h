@@ -6,14 +6,13 @@
 #ifndef AQ_LIBRARY_SOURCE_POLICY_SOURCE_H
 #define AQ_LIBRARY_SOURCE_POLICY_SOURCE_H
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
 #include "common/nn/params.h"
 #include "common/policy/snapshot.h"
 #include "quantizer/quantize/quantize.h"
-
-enum { AQ_POLICY_PATH_MAX = 4096 };
 
 /* A precision is a weight format, or: */
 enum { AQ_PRECISION_AS_STORED = 0 };
@@ -30,7 +29,7 @@ int aq_precision_take(void *precision, const char *name, aq_error *error) AQ_MUS
 /* Reads the policy in the precision wanted. One in fp32 is quantized when another is asked for,
  * with the quantizer's defaults, which is another policy than any actor ran: *ret_quantized (NULL:
  * nobody asks) says so; that can't be undone. A mixed policy is in the format of most weights
- * behind its first layer. ret_path (AQ_POLICY_PATH_MAX bytes) gets the file that was read: of a run
+ * behind its first layer. ret_path (PATH_MAX bytes) gets the file that was read: of a run
  * folder policy.aq where that is what was asked for, else policy.fp32.aq. AQ_E_NOT_FOUND,
  * AQ_E_UNSUPPORTED (another format than a file has that is not fp32), and what aq_policy_file_read
  * says. */

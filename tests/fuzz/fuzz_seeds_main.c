@@ -5,6 +5,7 @@
  *   fuzz_policy FILE_OR_FOLDER...
  */
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/must.h"
 
-enum { PATH_BYTES = 4096, SEED_BYTES_MAX = 1 << 20 };
+enum { SEED_BYTES_MAX = 1 << 20 };
 
 static int seeds;
 
@@ -44,7 +45,7 @@ static void give_folder(const char *path)
     int count = scandir(path, &entries, NULL, alphasort);
     AQ_ASSERT(count >= 0);
     for (int i = 0; i < count; i++) {
-        char inner[PATH_BYTES];
+        char inner[PATH_MAX];
         (void)snprintf(inner, sizeof(inner), "%s/%s", path, entries[i]->d_name);
         if (entries[i]->d_name[0] != '.') {
             give_file(inner);

@@ -3,6 +3,7 @@
  */
 #include "cli/sweep/journal/sweep_desk.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,10 +16,8 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = 4096 };
-
 struct aq_sweep_desk {
-    char dir[PATH_BYTES];
+    char dir[PATH_MAX];
     char worker[AQ_SWEEP_WORKER_MAX];
     aq_sweep_spec spec;
     aq_sweep_study study;
@@ -30,7 +29,7 @@ struct aq_sweep_desk {
 /* Puts it there, or sees that it is the one that is. */
 static int keep_spec(const char *dir, const aq_buffer *text, aq_error *error)
 {
-    char path[PATH_BYTES + 16];
+    char path[PATH_MAX + 16];
     int rc = aq_path_in(path, sizeof(path), dir, "SPEC.yaml", error);
     if (rc != 0) {
         return rc;
@@ -82,7 +81,7 @@ int aq_sweep_desk_found(const char *dir, const aq_sweep_spec *spec, const aq_buf
 
 int aq_sweep_desk_check(const char *dir, const aq_buffer *text, aq_error *error)
 {
-    char path[PATH_BYTES + 16];
+    char path[PATH_MAX + 16];
     aq_buffer kept;
     aq_buffer_init(&kept, AQ_SWEEP_SPEC_BYTES_MAX);
     int rc = aq_path_in(path, sizeof(path), dir, "SPEC.yaml", error);
@@ -103,7 +102,7 @@ int aq_sweep_desk_check(const char *dir, const aq_buffer *text, aq_error *error)
 
 static int read_spec(aq_sweep_desk *desk, uint32_t *ret_sum, aq_error *error)
 {
-    char path[PATH_BYTES + 16];
+    char path[PATH_MAX + 16];
     aq_buffer text;
     aq_buffer_init(&text, AQ_SWEEP_SPEC_BYTES_MAX);
     int rc = aq_path_in(path, sizeof(path), desk->dir, "SPEC.yaml", error);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = 4096 + 32, LINE_BYTES_MAX = 16 << 20, CHUNK_BYTES = 65536 };
+enum { PATH_BYTES = PATH_MAX + 32, LINE_BYTES_MAX = 16 << 20, CHUNK_BYTES = 65536 };
 
 struct aq_sweep_journal {
     char path[PATH_BYTES];

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = 4096 + 128, WORKERS_MAX = 1 << 16, COUNT_BYTES = 24, NAME_BYTES = 80 };
+enum { PATH_BYTES = PATH_MAX + 128, WORKERS_MAX = 1 << 16, COUNT_BYTES = 24, NAME_BYTES = 80 };
 
 /* ---- one's own ------------------------------------------------------------------------------ */
 

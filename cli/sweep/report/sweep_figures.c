@@ -3,6 +3,7 @@
  */
 #include "cli/sweep/report/sweep_figures.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "cli/sweep/training/sweep_training.h"
 #include "common/base/memory.h"
 
-enum { CELLS = 200, PATH_BYTES = 4096 + 256 };
+enum { CELLS = 200, PATH_BYTES = PATH_MAX + 256 };
 
 const char *aq_sweep_chart_name(enum aq_sweep_chart chart)
 {

@@ -4,6 +4,7 @@
 #include "cli/sweep/report/sweep_page.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -12,7 +13,7 @@
 #include "cli/text/html_page.h"
 #include "common/sys/file.h"
 
-enum { ROWS_MAX = 50, PATH_BYTES = 4096 + 16 };
+enum { ROWS_MAX = 50, PATH_BYTES = PATH_MAX + 16 };
 
 static void add_mean(aq_long_text *out, double mean, double ci95)
 {

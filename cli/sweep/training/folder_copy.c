@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = 4096 + 512, BLOCK_BYTES = 1 << 18, DEPTH_MAX = 8 };
+enum { PATH_BYTES = PATH_MAX + 512, BLOCK_BYTES = 1 << 18, DEPTH_MAX = 8 };
 
 static int copy_bytes(int in, int out, char *block)
 {

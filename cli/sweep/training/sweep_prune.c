@@ -4,6 +4,7 @@
 #include "cli/sweep/training/sweep_prune.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = 4096 + 256 };
+enum { PATH_BYTES = PATH_MAX + 256 };
 
 /* ---- which runs are needed ------------------------------------------------------------------ */
 

@@ -5,20 +5,21 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/compare/compare_curve.h"
+#include "cli/run/checkpoint_folder.h"
 #include "cli/sweep/training/folder_copy.h"
 #include "cli/text/command.h"
-#include "cli/train/checkpoint_folder.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "envs/env_open.h"
 
-enum { PATH_BYTES = 4096 + 256, LOG_BYTES_MAX = 1 << 20 };
+enum { PATH_BYTES = PATH_MAX + 256, LOG_BYTES_MAX = 1 << 20 };
 
 static const aq_sweep_stage *stage_of(const aq_sweep_study *study, size_t run)
 {

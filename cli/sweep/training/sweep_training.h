@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/launch/own_child.h"
 #include "cli/sweep/study/sweep_study.h"
-#include "cli/train/own_child.h"
 #include "common/base/error.h"
 
 /* Whether the task is there, and its code is allowed to run (env_code.h). */

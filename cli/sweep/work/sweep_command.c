@@ -2,6 +2,7 @@
  * actorq sweep: tries settings of a task, and says which are the best. `work` and `status` are
  * commands of their own files.
  */
+#include <limits.h>
 #include <stdio.h>
 
 #include "cli/sweep/journal/sweep_desk.h"
@@ -73,8 +74,8 @@ static int choose_folder(const sweep_arguments *arguments, const aq_sweep_spec *
                          aq_error *error)
 {
     int rc = arguments->folder != NULL
-                 ? aq_text_set(out, AQ_CLI_PATH_MAX - 256, arguments->folder)
-                 : aq_train_name_folder("sweeps", spec->task, out, AQ_CLI_PATH_MAX - 256);
+                 ? aq_text_set(out, PATH_MAX - 256, arguments->folder)
+                 : aq_train_name_folder("sweeps", spec->task, out, PATH_MAX - 256);
     return rc != 0 ? aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long") : 0;
 }
 
@@ -135,7 +136,7 @@ static int prepare(const sweep_arguments *arguments, char *ret_dir, aq_error *er
 
 static int say_stopped(const char *dir, aq_error *error)
 {
-    char program[AQ_CLI_PATH_MAX], folder[AQ_CLI_PATH_MAX];
+    char program[PATH_MAX], folder[PATH_MAX];
     return aq_fail(
         error, AQ_E_CLOSED, "interrupted; '%s sweep --folder %s --resume' goes on with it",
         aq_shell_program(program, sizeof(program)), aq_shell_word(folder, sizeof(folder), dir));
@@ -167,7 +168,7 @@ static int sweep(void *given, aq_error *error)
     const sweep_arguments *arguments = given;
     const aq_sweep_drive_options options = {.workers = arguments->workers,
                                             .quiet = arguments->quiet};
-    char dir[AQ_CLI_PATH_MAX];
+    char dir[PATH_MAX];
     bool is_stopped = false;
     aq_sweep_desk *desk = NULL;
     aq_sweep_summary summary;

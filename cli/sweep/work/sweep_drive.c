@@ -3,26 +3,27 @@
  */
 #include "cli/sweep/work/sweep_drive.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "cli/launch/own_child.h"
+#include "cli/launch/own_loop.h"
 #include "cli/sweep/journal/sweep_desk.h"
 #include "cli/sweep/report/sweep_table.h"
 #include "cli/sweep/training/sweep_training.h"
-#include "cli/train/own_child.h"
-#include "cli/train/own_loop.h"
 #include "common/base/memory.h"
 #include "common/sys/process.h"
 
-enum { PATH_BYTES = 4096, LOOK_MS = 500, AGAIN_MS = 200 };
+enum { LOOK_MS = 500, AGAIN_MS = 200 };
 
 typedef struct drive {
     aq_own_loop loop;
     uv_timer_t look, again;
     aq_sweep_desk *desk;
     const char *dir;
-    char program[PATH_BYTES];
+    char program[PATH_MAX];
     aq_own_child *children;
     size_t count, running;
     bool is_stopped, is_quiet;

@@ -9,17 +9,18 @@
 #include "cli/sweep/work/sweep_worker.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "cli/launch/own_loop.h"
 #include "cli/sweep/journal/sweep_desk.h"
 #include "cli/sweep/journal/sweep_lease.h"
 #include "cli/sweep/training/sweep_prune.h"
 #include "cli/sweep/training/sweep_training.h"
 #include "cli/text/figure_text.h"
-#include "cli/train/own_loop.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
@@ -27,7 +28,7 @@
 #include "common/sys/machine.h"
 #include "common/sys/process.h"
 
-enum { PATH_BYTES = 4096, BEAT_MS = 1000, LOOK_MS = 100, LOOK_MS_MAX = 2000, STARTS_MAX = 5 };
+enum { BEAT_MS = 1000, LOOK_MS = 100, LOOK_MS_MAX = 2000, STARTS_MAX = 5 };
 
 typedef struct worker {
     aq_own_loop loop;
@@ -35,7 +36,7 @@ typedef struct worker {
     aq_sweep_desk *desk;
     aq_sweep_presence *presence;
     aq_own_child child;
-    char program[PATH_BYTES];
+    char program[PATH_MAX];
     char name[AQ_SWEEP_WORKER_MAX];
     int ended_by; /* a signal, of the child that ended last; 0: itself */
     bool is_stopped, is_quiet;

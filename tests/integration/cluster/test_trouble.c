@@ -2,7 +2,7 @@
  * Who is missing from a run is said from what its learner really answers, and no longer once it is
  * here.
  */
-#include "cli/train/run_trouble.h"
+#include "cli/run/run_trouble.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
 

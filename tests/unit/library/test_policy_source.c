@@ -2,6 +2,9 @@
  * A policy is found by its file or its run and comes in the precision asked for, or not at all.
  */
 #include "common/sys/file.h"
+
+#include <limits.h>
+
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "library/source/policy_source.h"
@@ -22,7 +25,7 @@ static aq_snapshot *read_policy(const char *source, uint32_t precision, char *pa
 static void assert_read(const char *source, uint32_t precision, const char *file,
                         const char *format)
 {
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     aq_snapshot *snapshot = read_policy(source, precision, path);
     assert_string_equal(path, file);
     assert_string_equal(aq_format_name(aq_snapshot_format(snapshot)), format);
@@ -31,7 +34,7 @@ static void assert_read(const char *source, uint32_t precision, const char *file
 
 static void refuse(const char *source, uint32_t precision, int code, const char *words)
 {
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     aq_snapshot *snapshot = NULL;
     assert_refused(aq_policy_source_read(source, precision, &snapshot, path, NULL, &refusal), code,
                    words);
@@ -65,7 +68,7 @@ TEST_IN_FOLDER(a_file_is_taken_as_it_is_stored)
 
 TEST_IN_FOLDER(an_fp32_file_is_quantized_as_the_learner_would)
 {
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     const char *file = cli_path(state, "a.aq");
     cli_write_policy(file, AQ_FORMAT_F32, 3);
     aq_snapshot *made = read_policy(file, AQ_FORMAT_INT8_CHANNEL, path);
@@ -138,7 +141,7 @@ TEST_IN_FOLDER(a_damaged_file_is_named)
 
 TEST_IN_FOLDER(a_checkpoint_is_what_was_trained_then)
 {
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     const char *file = cli_path(state, "x.aqc");
     cli_write_checkpoint(file, 1000);
     aq_snapshot *snapshot = read_policy(file, AQ_PRECISION_AS_STORED, path);
@@ -171,7 +174,7 @@ static void write_statistics(const char *file, size_t count)
 
 TEST_IN_FOLDER(a_checkpoint_of_normalized_observations_takes_them_as_they_are)
 {
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     const char *file = cli_path(state, "x.aqc");
     cli_write_checkpoint(file, 1000);
     const aq_snapshot *plain = read_policy(file, AQ_PRECISION_AS_STORED, path);
@@ -213,7 +216,7 @@ static void write_mixed(const char *path, uint32_t first)
 /* Quantizing it again, all of it, would be another policy than any actor ran. */
 TEST_IN_FOLDER(a_mixed_policy_is_played_as_it_was_broadcast)
 {
-    char path[AQ_POLICY_PATH_MAX];
+    char path[PATH_MAX];
     const char *policy = cli_path(state, "policy.aq");
     cli_write_run(*state);
     write_mixed(policy, AQ_FORMAT_F32);
@@ -271,7 +274,7 @@ TEST_IN_FOLDER(who_asks_hears_whether_it_was_quantized_now)
                 {AQ_FORMAT_INT4, true}};
     cli_write_run(*state);
     EACH_ROW(i, rows) {
-        char path[AQ_POLICY_PATH_MAX];
+        char path[PATH_MAX];
         aq_snapshot *snapshot = NULL;
         bool quantized = !rows[i].quantized;
         assert_int_equal(
@@ -287,7 +290,7 @@ TEST_IN_FOLDER(without_memory_nothing_is_read)
     const char *file = cli_path(state, "a.aq");
     cli_write_policy(file, AQ_FORMAT_F32, 3);
     EACH_ALLOCATION_FAILS(rc) {
-        char path[AQ_POLICY_PATH_MAX];
+        char path[PATH_MAX];
         aq_snapshot *snapshot = NULL;
         rc = aq_policy_source_read(file, AQ_FORMAT_INT8_CHANNEL, &snapshot, path, NULL, &refusal);
         assert_true(rc == 0 || refusal.text[0] != '\0');

@@ -1,0 +1,92 @@
+/*
+ * Own child: see own_child.h.
+ */
+#include "cli/launch/own_child.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/base/assert.h"
+
+enum { PROCESSORS_A_RUN = 2 }; /* one with two actors keeps about as many busy */
+
+static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_number)
+{
+    aq_own_child *child = process->data;
+    child->is_running = false;
+    uv_close((uv_handle_t *)process, NULL);
+    child->ended(child, signal_number, status);
+}
+
+static int spawn(uv_loop_t *loop, aq_own_child *child, const aq_own_child_spec *spec,
+                 const char **args, int out, int complaints)
+{
+    uv_stdio_container_t stdio[4] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = out},
+        {.flags = UV_INHERIT_FD, .data.fd = complaints},
+        {.flags = UV_INHERIT_FD, .data.fd = spec->lent_file},
+    };
+    const uv_process_options_t how = {
+        .exit_cb = on_exit_of_child,
+        .file = spec->program,
+        .args = (char **)(uintptr_t)args,
+        .stdio_count = spec->lent_file >= 0 ? 4 : 3,
+        .stdio = stdio,
+        .flags = UV_PROCESS_DETACHED,
+    };
+    child->process.data = child;
+    return uv_spawn(loop, &child->process, &how);
+}
+
+/* Standard error without a path. */
+static int open_file(const char *path, int flags)
+{
+    return path != NULL ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644) : STDERR_FILENO;
+}
+
+static void close_file(int file)
+{
+    if (file > STDERR_FILENO) {
+        (void)close(file);
+    }
+}
+
+int aq_own_child_start(uv_loop_t *loop, aq_own_child *child, const aq_own_child_spec *spec,
+                       aq_error *error)
+{
+    char parent[24];
+    const char *args[AQ_OWN_CHILD_ARGS_MAX + 4] = {"actorq"};
+    size_t count = 1;
+    (void)snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    for (; spec->args[count - 1] != NULL; count++) {
+        AQ_ASSERT(count <= AQ_OWN_CHILD_ARGS_MAX);
+        args[count] = spec->args[count - 1];
+    }
+    args[count++] = "--parent";
+    args[count] = parent;
+    const int out = open_file(spec->result_path, O_TRUNC);
+    const int complaints = open_file(spec->log_path, O_APPEND);
+    const int problem =
+        out >= 0 && complaints >= 0 ? spawn(loop, child, spec, args, out, complaints) : UV_EIO;
+    close_file(out);
+    close_file(complaints);
+    child->is_running = problem == 0;
+    return problem != 0 ? aq_fail(error, AQ_E_IO, "actorq %s could not be started: %s",
+                                  spec->args[0], uv_strerror(problem))
+                        : 0;
+}
+
+void aq_own_child_kill(aq_own_child *child, int signal_number)
+{
+    if (child->is_running) {
+        (void)uv_process_kill(&child->process, signal_number);
+    }
+}
+
+unsigned aq_own_child_runs_fitting(void)
+{
+    const unsigned fitting = uv_available_parallelism() / PROCESSORS_A_RUN;
+    return fitting > 0 ? fitting : 1;
+}

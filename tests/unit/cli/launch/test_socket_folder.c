@@ -1,0 +1,64 @@
+/*
+ * The folder of sockets: it goes with its maker, and one whose maker was killed goes with the next.
+ */
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "cli/launch/socket_folder.h"
+#include "tests/support/file_kit.h"
+#include "tests/support/test.h"
+
+static bool is_there(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0;
+}
+
+TEST(a_folder_goes_with_what_is_in_it)
+{
+    aq_socket_folder folder = {0};
+    char path[128];
+    assert_int_equal(aq_socket_folder_make(&folder, NULL), 0);
+    (void)snprintf(path, sizeof(path), "%s", folder.path);
+    file_put_text(file_in(path, "learner"), "");
+    aq_socket_folder_remove(&folder);
+    assert_false(is_there(path));
+    aq_socket_folder_remove(&folder); /* once more is fine */
+}
+
+TEST(a_folder_in_use_stays)
+{
+    aq_socket_folder first = {0}, second = {0};
+    assert_int_equal(aq_socket_folder_make(&first, NULL), 0);
+    assert_int_equal(aq_socket_folder_make(&second, NULL), 0);
+    assert_true(is_there(first.path));
+    aq_socket_folder_remove(&first);
+    aq_socket_folder_remove(&second);
+}
+
+TEST(a_folder_whose_maker_was_killed_goes_with_the_next)
+{
+    int ends[2];
+    char left[AQ_SOCKET_FOLDER_PATH_MAX] = "";
+    aq_socket_folder next = {0};
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        aq_socket_folder folder = {0};
+        if (aq_socket_folder_make(&folder, NULL) == 0 &&
+            write(ends[1], folder.path, sizeof(folder.path)) == sizeof(folder.path)) {
+            _exit(0); /* without removing it */
+        }
+        _exit(1);
+    }
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(ends[0], left, sizeof(left)), sizeof(left));
+    assert_true(is_there(left));
+    assert_int_equal(aq_socket_folder_make(&next, NULL), 0);
+    assert_false(is_there(left));
+    aq_socket_folder_remove(&next);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
