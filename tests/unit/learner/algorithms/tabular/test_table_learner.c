@@ -265,7 +265,7 @@ static void choose_in(aq_agent *agent, const aq_schema *schema, const aq_params 
         obs[s * WIDE_STATES + s] = 1;
     }
     assert_succeeds(aq_quantize(aq_agent_spec(agent), params, &plan, &meta, &snapshot, &refusal));
-    assert_succeeds(aq_engine_create(snapshot, WIDE_STATES, UINT32_MAX, &engine, &refusal));
+    assert_succeeds(aq_engine_create(snapshot, WIDE_STATES, aq_cpu_flags(), &engine, &refusal));
     aq_engine_forward(engine, obs, WIDE_STATES, out);
     for (size_t s = 0; s < WIDE_STATES; s++) {
         choices[s] = aq_argmax(out + s * WIDE_ACTIONS, WIDE_ACTIONS);
