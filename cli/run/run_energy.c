@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/json_file.h"
 #include "common/base/parse.h"
