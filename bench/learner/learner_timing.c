@@ -15,9 +15,11 @@
 /* Updates that are not timed: threads start, caches fill. */
 enum { WARM_UPDATES = 3 };
 
+/* Not the process's time: OpenBLAS starts a thread for each processor, and one without work looks
+ * for some for a while. */
 static int64_t now_ns(uint32_t threads)
 {
-    return threads == 1 ? aq_clock_cpu_ns() : aq_clock_monotonic_ns();
+    return threads == 1 ? aq_clock_thread_ns() : aq_clock_monotonic_ns();
 }
 
 static int time_steps(aq_learner_case *of, int64_t slice_ns, double *ret_us)

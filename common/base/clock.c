@@ -35,6 +35,11 @@ int64_t aq_clock_cpu_ns(void)
     return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+int64_t aq_clock_thread_ns(void)
+{
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void aq_clock_wait_until(int64_t monotonic_ns)
 {
     if (monotonic_ns <= 0 || monotonic_ns <= aq_clock_monotonic_ns()) {

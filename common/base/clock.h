@@ -21,8 +21,9 @@ static inline int64_t aq_earlier_ns(int64_t a, int64_t b)
 }
 
 int64_t aq_clock_monotonic_ns(void);
-int64_t aq_clock_wall_ns(void); /* since 1970, UTC */
-int64_t aq_clock_cpu_ns(void);  /* processor time of this process */
+int64_t aq_clock_wall_ns(void);   /* since 1970, UTC */
+int64_t aq_clock_cpu_ns(void);    /* processor time of this process */
+int64_t aq_clock_thread_ns(void); /* and of this thread */
 
 /* Sleeps until the monotonic clock is there; not at all when it is. Not on an event loop. */
 void aq_clock_wait_until(int64_t monotonic_ns);
