@@ -12,6 +12,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -21,7 +23,7 @@
 
 #define X86_FLAGS                                                                                  \
     ((uint32_t)(AQ_CPU_SSE42 | AQ_CPU_AVX2 | AQ_CPU_AVX_VNNI | AQ_CPU_AVX512 |                     \
-                AQ_CPU_AVX512_VNNI | AQ_CPU_AVX512_BF16))
+                AQ_CPU_AVX512_VNNI | AQ_CPU_AVX512_BF16 | AQ_CPU_AMX_BF16))
 #define ARM_FLAGS ((uint32_t)(AQ_CPU_NEON | AQ_CPU_NEON_DOT))
 #define ALL_FLAGS (X86_FLAGS | ARM_FLAGS)
 
@@ -39,6 +41,7 @@ static const struct rung {
     {"avx512", AQ_CPU_AVX512, X86_FLAGS},
     {"avx512vnni", AQ_CPU_AVX512_VNNI, X86_FLAGS},
     {"avx512bf16", AQ_CPU_AVX512_BF16, X86_FLAGS},
+    {"amxbf16", AQ_CPU_AMX_BF16, X86_FLAGS},
     {"neon", AQ_CPU_NEON, ARM_FLAGS},
     {"neondot", AQ_CPU_NEON_DOT, ARM_FLAGS},
 };
@@ -48,11 +51,11 @@ static const struct rung {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint32_t detected;               /* set by `once`, then constant, as are the next two */
 static const char *ignored_environment; /* ACTORQ_CPU where it names no rung */
-static char flag_texts[ALL_FLAGS + 1][64];
+static char flag_texts[ALL_FLAGS + 1][80];
 static atomic_uint mask = UINT32_MAX;
 
 #if defined(__x86_64__)
-/* Not every compiler of ours knows these two by name. They need the registers of AVX2 and no
+/* Not every compiler of ours knows these by name. They need the registers of AVX2 and no
  * others, whose support by the operating system is part of the question for AVX2. */
 static bool has_f16c(void)
 {
@@ -64,6 +67,15 @@ static bool has_avx_vnni(void)
 {
     unsigned eax, ebx, ecx, edx;
     return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1u << 4)) != 0;
+}
+
+/* Linux gives a process tiles when it asks. */
+static bool has_amx_bf16(void)
+{
+    enum { BF16 = 1u << 22, TILE = 1u << 24, ASK = 0x1023, TILE_DATA = 18 };
+    unsigned eax, ebx, ecx, edx;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
+           (edx & (BF16 | TILE)) == (BF16 | TILE) && syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
 }
 
 static uint32_t detect(void)
@@ -82,8 +94,11 @@ static uint32_t detect(void)
         if (__builtin_cpu_supports("avx512vnni")) {
             flags |= AQ_CPU_AVX512_VNNI;
         }
+        /* Products with Intel's vdpbf16ps take longer than those of fp32, those with its tiles do
+         * not (docs/benchmarks/learner-speed.md). */
         if (__builtin_cpu_supports("avx512bf16")) {
-            flags |= AQ_CPU_AVX512_BF16;
+            flags |= __builtin_cpu_is("intel") ? 0 : AQ_CPU_AVX512_BF16;
+            flags |= has_amx_bf16() ? AQ_CPU_AMX_BF16 : 0;
         }
     }
     return flags;

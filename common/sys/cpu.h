@@ -3,9 +3,9 @@
  *
  * On x86-64, flags come from __builtin_cpu_supports, which also checks that the operating system
  * saves the registers; on Arm of 64 bits, from the kernel. Elsewhere there are none.
- * ACTORQ_CPU=scalar|sse42|avx2|avxvnni|avx512|avx512vnni|avx512bf16, or scalar|neon|neondot, allows
- * that rung and those below it; a rung of the other family allows the scalar one. Any thread, where
- * nothing else is said.
+ * ACTORQ_CPU=scalar|sse42|avx2|avxvnni|avx512|avx512vnni|avx512bf16|amxbf16, or
+ * scalar|neon|neondot, allows that rung and those below it; a rung of the other family allows the
+ * scalar one. Any thread, where nothing else is said.
  */
 #ifndef AQ_COMMON_SYS_CPU_H
 #define AQ_COMMON_SYS_CPU_H
@@ -20,9 +20,10 @@ enum aq_cpu_flag {
     AQ_CPU_AVX_VNNI = 1 << 2,
     AQ_CPU_AVX512 = 1 << 3, /* F, BW, DQ, VL */
     AQ_CPU_AVX512_VNNI = 1 << 4,
-    AQ_CPU_AVX512_BF16 = 1 << 5,
-    AQ_CPU_NEON = 1 << 6,
-    AQ_CPU_NEON_DOT = 1 << 7, /* SDOT and UDOT */
+    AQ_CPU_AVX512_BF16 = 1 << 5, /* on AMD's only: see cpu.c */
+    AQ_CPU_AMX_BF16 = 1 << 6,    /* tiles, and AVX512-BF16 beside them */
+    AQ_CPU_NEON = 1 << 7,
+    AQ_CPU_NEON_DOT = 1 << 8, /* SDOT and UDOT */
 };
 
 /* What may be used: the processor's flags under the mask. */

@@ -245,8 +245,8 @@ static void say_products(const aq_run_config *config)
     const char *format = aq_products_format(config);
     if (config->learner.products == AQ_PRODUCTS_BF16 && !aq_products_has_bf16()) {
         aq_log(AQ_LOG_WARN, "products_fp32",
-               "learner.products=bf16: this processor has no AVX512-BF16, or this build does not "
-               "use it, so matrix products are in fp32",
+               "learner.products=bf16: this processor is no AMD with AVX512-BF16 and no Intel with "
+               "AMX, or this build does not use them, so matrix products are in fp32",
                "format=%s", format);
     } else {
         aq_log(AQ_LOG_INFO, "products", "", "format=%s", format);

@@ -19,7 +19,8 @@
 enum {
     LEAST = 16,
     LEAST_IN_ALL = 1 << 19,
-    LINE_PAIRS = 16 /* of a cache line */
+    LINE_PAIRS = 16,       /* of a cache line */
+    PANELS_PAIRS = 1 << 17 /* of panels that stay in the second cache, 512 KiB */
 };
 
 struct aq_products {
@@ -29,10 +30,15 @@ struct aq_products {
     aq_bf16_product now;
 };
 
+static bool has_amx(void)
+{
+    return (aq_cpu_flags() & AQ_CPU_AMX_BF16) != 0;
+}
+
 bool aq_products_has_bf16(void)
 {
 #if defined(AQ_HAVE_BF16_PRODUCTS)
-    return (aq_cpu_flags() & AQ_CPU_AVX512_BF16) != 0;
+    return has_amx() || (aq_cpu_flags() & AQ_CPU_AVX512_BF16) != 0;
 #else
     return false;
 #endif
@@ -82,21 +88,27 @@ static bool is_rounded(const aq_product *product)
     return aq_products_rounds(product->m, product->n, product->k);
 }
 
+static size_t up_to_whole(size_t count, size_t unit)
+{
+    return (count + unit - 1) / unit * unit;
+}
+
 /* A line more than `count` needs: rows that lie powers of two apart would share a few places of
  * the nearest cache. */
 static size_t spread(size_t count)
 {
-    return (count + LINE_PAIRS - 1) / LINE_PAIRS * LINE_PAIRS + LINE_PAIRS;
+    return up_to_whole(count, LINE_PAIRS) + LINE_PAIRS;
 }
 
 static aq_bf16_product lay_out(const aq_product *product)
 {
-    const size_t pairs = ((size_t)product->k + 1) / 2;
+    const size_t pairs = up_to_whole(((size_t)product->k + 1) / 2, has_amx() ? AQ_AMX_PAIRS : 1);
+    const bool in_rows = has_amx() || !product->transposes_a;
     return (aq_bf16_product){
         .is = product,
         .pairs = pairs,
-        .a_row = product->transposes_a ? 1 : spread(pairs),
-        .a_pair = product->transposes_a ? spread(product->m) : 1,
+        .a_row = in_rows ? spread(pairs) : 1,
+        .a_pair = in_rows ? 1 : spread(product->m),
         .panel = spread(pairs * AQ_PANEL),
     };
 }
@@ -104,7 +116,9 @@ static aq_bf16_product lay_out(const aq_product *product)
 void aq_products_room_for(const aq_product *product, aq_products_room *room)
 {
     const aq_bf16_product at = lay_out(product);
-    const size_t a = product->transposes_a ? at.pairs * at.a_pair : product->m * at.a_row;
+    /* The last tile is read whole, wherever it begins. */
+    const size_t rows = product->m + (has_amx() ? AQ_AMX_ROWS - 1 : 0);
+    const size_t a = at.a_pair == 1 ? rows * at.a_row : at.pairs * at.a_pair;
     const size_t b = (product->n + AQ_PANEL - 1) / AQ_PANEL * at.panel;
     if (is_rounded(product)) {
         room->a = a > room->a ? a : room->a;
@@ -161,10 +175,32 @@ static void round_part(void *user, uint32_t part)
     aq_round_avx512bf16(&products->now, part, shares_of(products));
 }
 
+/* Columns whose panels stay in the second cache. They run past the rows of a tile, then past the
+ * next rows: so those of A stay in the nearest one. */
+static size_t columns_at_once(const aq_bf16_product *product)
+{
+    return (PANELS_PAIRS / product->panel + 1) * AQ_PANEL;
+}
+
+/* Shares of the same columns follow each other. Rows are shared out evenly into blocks, so that
+ * none is much lower than others. */
 static void multiply_part(void *user, uint32_t part)
 {
     const aq_products *products = user;
-    aq_multiply_avx512bf16(&products->now, part, shares_of(products));
+    const aq_bf16_product *product = &products->now;
+    const aq_product *is = product->is;
+    const size_t shares = shares_of(products), share = part % shares;
+    const size_t m = is->m, n = is->n, rows_max = has_amx() ? AQ_AMX_ROWS_MAX : AQ_ROWS_MAX;
+    const size_t blocks = (m + rows_max - 1) / rows_max, width = columns_at_once(product);
+    const size_t column = part / shares * width, end = n - column > width ? column + width : n;
+    for (size_t i = blocks * share / shares; i < blocks * (share + 1) / shares; i++) {
+        const size_t first = m * i / blocks, rows = m * (i + 1) / blocks - first;
+        (has_amx() ? aq_multiply_amx : aq_multiply_avx512bf16)(product, first, rows, column, end);
+        if (is->bias != NULL) {
+            aq_passes_best()->bias_activate(is->c + first * n + column, is->bias + column, rows,
+                                            end - column, n, is->activation);
+        }
+    }
 }
 
 static void run_bf16(aq_products *products, const aq_product *product)
@@ -177,9 +213,9 @@ static void run_bf16(aq_products *products, const aq_product *product)
     products->now.a = products->a;
     products->now.b = products->b;
     const uint32_t shares = shares_of(products);
+    const size_t width = columns_at_once(&products->now);
     aq_thread_pool_run(products->pool, shares, round_part, products);
-    aq_thread_pool_run(products->pool,
-                       (uint32_t)aq_multiply_parts_avx512bf16(&products->now, shares),
+    aq_thread_pool_run(products->pool, (uint32_t)((product->n + width - 1) / width) * shares,
                        multiply_part, products);
 }
 #endif

@@ -3,12 +3,19 @@
  * kernels of our own in bf16.
  *
  * In bf16 both operands are rounded, ties to even, and an element of C is a sum in fp32, whatever
- * the number of threads. Of op(A)'s row a and op(B)'s column b, for k = 0, 2, 4, ...:
+ * the number of threads. Of op(A)'s row a and op(B)'s column b, with AVX512-BF16, for k = 0, 2, 4,
+ * ...:
  *
  *   sum = fma(a[k + 1], b[k + 1], sum);  sum = fma(a[k], b[k], sum)
  *
- * where a subnormal number, as an operand, a sum or before it is rounded, counts as zero. That is
- * what vdpbf16ps does. Products too small to gain by it are OpenBLAS's: their shape alone decides.
+ * and with AMX, for k = 0, 32, 64, ...:
+ *
+ *   even = odd = 0, and for i = k, k + 2, ... k + 30:
+ *     even = fma(a[i], b[i], even);  odd = fma(a[i + 1], b[i + 1], odd)
+ *   sum = sum + (even + odd)
+ *
+ * where a subnormal number, as an operand, a sum or before it is rounded, counts as zero. Products
+ * too small to gain by it are OpenBLAS's: their shape alone decides.
  */
 #ifndef AQ_LEARNER_NN_PRODUCTS_H
 #define AQ_LEARNER_NN_PRODUCTS_H

@@ -1,16 +1,12 @@
 /*
- * Products in bf16 with AVX512-BF16. A tile is up to 12 rows and 32 columns of C, whose sums stay
- * in 24 registers over all of k; each step along k is two loads of a panel and, for each row, one
- * pair of A given to all lanes.
- *
- * Panels run past the rows of a tile, as many of them as the second cache holds, then past the next
- * rows: so A's pairs stay in the nearest cache.
+ * Products in bf16 with AVX512-BF16: rounding, and a tile of up to 12 rows and 32 columns of C,
+ * whose sums stay in 24 registers over all of k; each step along k is two loads of a panel and, for
+ * each row, one pair of A given to all lanes.
  */
 #include <immintrin.h>
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "learner/nn/passes.h"
 #include "learner/nn/products_bf16.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -19,8 +15,7 @@ enum {
     LANES = 16,
     ALL_LANES = 0xFFFF,
     PAIR = 2,
-    AHEAD = 2048,          /* floats: what is read is asked for so long before */
-    PANELS_PAIRS = 1 << 17 /* of panels that stay in the second cache, 512 KiB */
+    AHEAD = 2048 /* floats: what is read is asked for so long before */
 };
 
 _Static_assert(AQ_PANEL == 2 * LANES, "a panel is two vectors of pairs");
@@ -78,15 +73,19 @@ static void round_rows(const float *x, size_t columns, size_t first, size_t end,
     }
 }
 
-/* Sixteen columns of two rows, `stride` apart; of an odd last one there is no other. */
-INLINE void round_two(const float *x, size_t stride, bool is_last, __mmask16 lanes, size_t ahead,
-                      uint32_t *out)
+/* Sixteen columns of two rows, `stride` apart, of which `rows` are there; others count as zeros. */
+INLINE __m512i pair_down(const float *x, size_t stride, size_t rows, __mmask16 lanes, size_t ahead)
 {
     will_read(x + ahead);
     will_read(x + ahead + stride);
-    const __m512 low = _mm512_maskz_loadu_ps(lanes, x);
-    const __m512 high = is_last ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(lanes, x + stride);
-    _mm512_storeu_si512(out, pair_rows(low, high));
+    const __m512 low = _mm512_maskz_loadu_ps(rows > 0 ? lanes : 0, x);
+    const __m512 high = _mm512_maskz_loadu_ps(rows > 1 ? lanes : 0, x + stride);
+    return pair_rows(low, high);
+}
+
+INLINE size_t rows_from(size_t first, size_t rows)
+{
+    return rows > first ? rows - first : 0;
 }
 
 /* k down the columns: each pair is of two rows. `block` columns lie side by side, `next` pairs
@@ -99,15 +98,16 @@ INLINE void round_columns(const float *x, size_t x_stride, size_t rows, size_t c
     const size_t whole = columns - columns % LANES;
     for (size_t p = first; p < end; p++) {
         const float *top = x + PAIR * p * x_stride;
-        const bool is_odd = PAIR * p + 1 == rows;
+        const size_t there = rows_from(PAIR * p, rows);
         uint32_t *to = out + p * stride;
         for (size_t c = 0; c < whole; c += LANES) {
-            round_two(top + c, x_stride, is_odd, ALL_LANES, ahead,
-                      to + c / block * next + c % block);
+            _mm512_storeu_si512(to + c / block * next + c % block,
+                                pair_down(top + c, x_stride, there, ALL_LANES, ahead));
         }
         if (whole < columns) {
-            round_two(top + whole, x_stride, is_odd, lanes_from(whole, columns), ahead,
-                      to + whole / block * next + whole % block);
+            _mm512_storeu_si512(
+                to + whole / block * next + whole % block,
+                pair_down(top + whole, x_stride, there, lanes_from(whole, columns), ahead));
         }
     }
 }
@@ -162,25 +162,48 @@ static void round_transposed(const aq_bf16_product *product, size_t first, size_
     }
 }
 
+/* op(A) is (m, k) of rows of A that are (k, m), and is to lie in rows: groups of sixteen of them,
+ * `first` to `end`. */
+static void round_turned(const aq_bf16_product *product, size_t first, size_t end)
+{
+    const size_t k = product->is->k, m = product->is->m;
+    for (size_t row = first * LANES; row < end * LANES; row += LANES) {
+        const __mmask16 lanes = lanes_from(row, m);
+        for (size_t p = 0; p < product->pairs; p += LANES) {
+            const float *x = product->is->a + PAIR * p * m + row;
+            __m512i v[LANES];
+            for (size_t i = 0; i < LANES; i++) {
+                v[i] = pair_down(x + PAIR * i * m, m, rows_from(PAIR * (p + i), k), lanes,
+                                 PAIR * LANES * m);
+            }
+            transpose(v);
+            for (size_t i = 0; i < LANES; i++) {
+                _mm512_storeu_si512(product->a + (row + i) * product->a_row + p, v[i]);
+            }
+        }
+    }
+}
+
 void aq_round_avx512bf16(const aq_bf16_product *product, size_t part, size_t parts)
 {
     const aq_product *is = product->is;
-    const size_t n = is->n, k = is->k;
+    const size_t m = is->m, n = is->n, k = is->k;
     const size_t first_pair = product->pairs * part / parts;
     const size_t end_pair = product->pairs * (part + 1) / parts;
-    const size_t groups = (n + LANES - 1) / LANES;
+    const size_t a_groups = (m + LANES - 1) / LANES, b_groups = (n + LANES - 1) / LANES;
     if (is->transposes_b) {
-        round_transposed(product, groups * part / parts, groups * (part + 1) / parts);
+        round_transposed(product, b_groups * part / parts, b_groups * (part + 1) / parts);
     } else {
         round_columns(is->b, is->b_stride, k, n, first_pair, end_pair, AQ_PANEL, AQ_PANEL,
                       product->panel, product->b);
     }
-    if (is->transposes_a) {
-        round_columns(is->a, is->m, k, is->m, first_pair, end_pair, product->a_pair, SIZE_MAX, 0,
-                      product->a);
+    if (!is->transposes_a) {
+        round_rows(is->a, k, m * part / parts, m * (part + 1) / parts, product->a_row, product->a);
+    } else if (product->a_pair == 1) {
+        round_turned(product, a_groups * part / parts, a_groups * (part + 1) / parts);
     } else {
-        round_rows(is->a, k, (size_t)is->m * part / parts, (size_t)is->m * (part + 1) / parts,
-                   product->a_row, product->a);
+        round_columns(is->a, m, k, m, first_pair, end_pair, product->a_pair, SIZE_MAX, 0,
+                      product->a);
     }
 }
 
@@ -196,7 +219,7 @@ typedef struct tile {
 
 INLINE void multiply_tile(const tile *at, const size_t rows)
 {
-    __m512 sums[AQ_TILE_ROWS][2];
+    __m512 sums[AQ_ROWS_MAX][2];
     const size_t a_row = at->a_row;
     const uint32_t *a = at->a, *b = at->b;
     for (size_t r = 0; r < rows; r++) {
@@ -224,8 +247,8 @@ INLINE void multiply_tile(const tile *at, const size_t rows)
 static void multiply_rows(const tile *at, size_t rows)
 {
     switch (rows) {
-    case AQ_TILE_ROWS_MIN:
-        multiply_tile(at, AQ_TILE_ROWS_MIN);
+    case AQ_ROWS_MIN:
+        multiply_tile(at, AQ_ROWS_MIN);
         return;
     case 9:
         multiply_tile(at, 9);
@@ -237,13 +260,13 @@ static void multiply_rows(const tile *at, size_t rows)
         multiply_tile(at, 11);
         return;
     default:
-        AQ_ASSERT(rows == AQ_TILE_ROWS);
-        multiply_tile(at, AQ_TILE_ROWS);
+        AQ_ASSERT(rows == AQ_ROWS_MAX);
+        multiply_tile(at, AQ_ROWS_MAX);
     }
 }
 
-static void multiply_block(const aq_bf16_product *product, size_t first, size_t rows,
-                           size_t first_column, size_t end_column)
+void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t first, size_t rows,
+                            size_t first_column, size_t end_column)
 {
     const aq_product *is = product->is;
     const size_t n = is->n;
@@ -257,35 +280,5 @@ static void multiply_block(const aq_bf16_product *product, size_t first, size_t 
                               .c_row = n,
                               .lanes = {lanes_from(column, n), lanes_from(column + LANES, n)}},
                       rows);
-    }
-    if (is->bias != NULL) {
-        aq_passes_best()->bias_activate(is->c + first * n + first_column, is->bias + first_column,
-                                        rows, end_column - first_column, n, is->activation);
-    }
-}
-
-/* Columns whose panels stay in the second cache. */
-static size_t columns_at_once(const aq_bf16_product *product)
-{
-    return (PANELS_PAIRS / product->panel + 1) * AQ_PANEL;
-}
-
-size_t aq_multiply_parts_avx512bf16(const aq_bf16_product *product, size_t shares)
-{
-    const size_t width = columns_at_once(product);
-    return (product->is->n + width - 1) / width * shares;
-}
-
-/* Shares of the same columns follow each other. Rows are shared out evenly into tiles, so that none
- * is much lower than others. */
-void aq_multiply_avx512bf16(const aq_bf16_product *product, size_t part, size_t shares)
-{
-    const aq_product *is = product->is;
-    const size_t m = is->m, n = is->n, blocks = (m + AQ_TILE_ROWS - 1) / AQ_TILE_ROWS;
-    const size_t width = columns_at_once(product), share = part % shares;
-    const size_t column = part / shares * width, end = n - column > width ? column + width : n;
-    for (size_t i = blocks * share / shares; i < blocks * (share + 1) / shares; i++) {
-        const size_t first = m * i / blocks, rows = m * (i + 1) / blocks - first;
-        multiply_block(product, first, rows, column, end);
     }
 }

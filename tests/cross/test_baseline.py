@@ -14,11 +14,11 @@ import unittest
 OBJDUMP, NM, BUILD = sys.argv[1:4]
 
 # A rung is a static library of its own, named after what it needs.
-RUNG = re.compile(r"_(avx2|avxvnni|avx512|avx512vnni|avx512bf16|neondot)\.a\.p/")
+RUNG = re.compile(r"_(avx2|avxvnni|avx512|avx512vnni|avx512bf16|amx|neondot)\.a\.p/")
 
-# Everything of VEX and EVEX encoding is called v...; the rest is what came between SSE2 and AVX,
-# and Arm's dot products.
-VECTOR = re.compile(r"v[a-z]|[su]dot$")
+# Everything of VEX and EVEX encoding is called v..., but for tiles; the rest is what came between
+# SSE2 and AVX, and Arm's dot products.
+VECTOR = re.compile(r"v[a-z]|tile|tdp|ldtilecfg|[su]dot$")
 LATER = re.compile(r"(addsub|hadd|hsub|phadd|phsub|psign|pabs|mpsadbw|blend|pblend|dpp[sd]|round|"
                    r"pmovsx|pmovzx|pminu[dw]|pmaxu[dw]|pmins[bd]|pmaxs[bd]|pextr[bdq]|pinsr[bdq]|"
                    r"pcmp[ei]str|crc32|aes|pclmul|gf2p8|mov(ddup|shdup|sldup|be)|andn$|bextr|bls|"

@@ -98,9 +98,9 @@ static conv_plan prepare(const aq_train_layer *layer, uint32_t rows)
 {
     conv_plan plan = plan_of(layer->spec);
     const uint64_t pixels = (uint64_t)rows * plan.out_height * plan.out_width;
-    plan.is_bf16 =
-        layer->products != NULL && aq_products_rounds(pixels, plan.of.filters, plan.patch);
-    plan.kernels = plan.is_bf16 ? aq_conv_kernels_bf16() : aq_conv_kernels_best();
+    const aq_conv_kernels *bf16 = layer->products != NULL ? aq_conv_kernels_bf16() : NULL;
+    plan.is_bf16 = bf16 != NULL && aq_products_rounds(pixels, plan.of.filters, plan.patch);
+    plan.kernels = plan.is_bf16 ? bf16 : aq_conv_kernels_best();
     (void)lay_out(&plan, layer->scratch);
     return plan;
 }

@@ -51,7 +51,7 @@ TEST_WITH(the_flags_are_a_ladder, allow_all, NULL)
     if ((flags & AQ_CPU_AVX_VNNI) != 0) {
         assert_true((flags & AQ_CPU_AVX2) != 0);
     }
-    if ((flags & (AQ_CPU_AVX512_VNNI | AQ_CPU_AVX512_BF16)) != 0) {
+    if ((flags & (AQ_CPU_AVX512_VNNI | AQ_CPU_AVX512_BF16 | AQ_CPU_AMX_BF16)) != 0) {
         assert_true((flags & AQ_CPU_AVX512) != 0);
     }
     if ((flags & AQ_CPU_NEON_DOT) != 0) {
@@ -93,10 +93,11 @@ static void assert_ladder(const char *const *names, const uint32_t *flags, size_
 
 TEST(a_rung_of_x86_allows_those_below_it)
 {
-    static const char *const names[] = {"sse42",  "avx2",       "avxvnni",
-                                        "avx512", "avx512vnni", "avx512bf16"};
-    static const uint32_t flags[] = {AQ_CPU_SSE42,  AQ_CPU_AVX2,        AQ_CPU_AVX_VNNI,
-                                     AQ_CPU_AVX512, AQ_CPU_AVX512_VNNI, AQ_CPU_AVX512_BF16};
+    static const char *const names[] = {"sse42",      "avx2",       "avxvnni", "avx512",
+                                        "avx512vnni", "avx512bf16", "amxbf16"};
+    static const uint32_t flags[] = {AQ_CPU_SSE42,   AQ_CPU_AVX2,        AQ_CPU_AVX_VNNI,
+                                     AQ_CPU_AVX512,  AQ_CPU_AVX512_VNNI, AQ_CPU_AVX512_BF16,
+                                     AQ_CPU_AMX_BF16};
     assert_ladder(names, flags, sizeof(flags) / sizeof(flags[0]));
 }
 
@@ -135,7 +136,7 @@ TEST(flags_have_a_text)
     assert_string_equal(aq_cpu_flags_text(0), "scalar");
     assert_string_equal(aq_cpu_flags_text(AQ_CPU_AVX2), "avx2");
     assert_string_equal(aq_cpu_flags_text(UINT32_MAX),
-                        "sse42 avx2 avxvnni avx512 avx512vnni avx512bf16 neon neondot");
+                        "sse42 avx2 avxvnni avx512 avx512vnni avx512bf16 amxbf16 neon neondot");
     assert_string_equal(aq_cpu_flags_text(AQ_CPU_NEON | AQ_CPU_NEON_DOT), "neon neondot");
     assert_string_equal(aq_cpu_flags_text(AQ_CPU_SSE42 | AQ_CPU_AVX512), "sse42 avx512");
 }

@@ -52,20 +52,44 @@ static float rounded(float value)
     return without_subnormals(aq_bf16_to_f32(aq_bf16_from_f32(without_subnormals(value))));
 }
 
+/* sum + a[i] * b[i] of a row and a column; beyond k there are zeros. */
+static float add_product(const aq_product *p, uint32_t r, uint32_t c, uint32_t i, float sum)
+{
+    const float a = i < p->k ? p->a[p->transposes_a ? i * p->m + r : r * p->k + i] : 0;
+    const float b =
+        i < p->k ? p->b[p->transposes_b ? c * p->b_stride + i : i * p->b_stride + c] : 0;
+    return without_subnormals(fmaf(rounded(a), rounded(b), sum));
+}
+
+static float sum_of_vdpbf16ps(const aq_product *p, uint32_t r, uint32_t c)
+{
+    float sum = 0.0f;
+    for (uint32_t k = 0; k < p->k; k += 2) {
+        sum = add_product(p, r, c, k, add_product(p, r, c, k + 1, sum));
+    }
+    return sum;
+}
+
+static float sum_of_tiles(const aq_product *p, uint32_t r, uint32_t c)
+{
+    float sum = 0.0f;
+    for (uint32_t first = 0; first < p->k; first += 32) {
+        float even = 0.0f, odd = 0.0f;
+        for (uint32_t k = first; k < first + 32; k += 2) {
+            even = add_product(p, r, c, k, even);
+            odd = add_product(p, r, c, k + 1, odd);
+        }
+        sum = without_subnormals(sum + without_subnormals(even + odd));
+    }
+    return sum;
+}
+
 static void make_expected(const aq_product *p)
 {
+    const bool is_tiled = (aq_cpu_flags() & AQ_CPU_AMX_BF16) != 0;
     for (uint32_t r = 0; r < p->m; r++) {
         for (uint32_t c = 0; c < p->n; c++) {
-            float sum = 0.0f;
-            for (uint32_t k = 0; k < p->k + p->k % 2; k++) {
-                const uint32_t i = k ^ 1; /* the second of a pair comes first */
-                const float a = i < p->k ? p->a[p->transposes_a ? i * p->m + r : r * p->k + i] : 0;
-                const float b =
-                    i < p->k ? p->b[p->transposes_b ? c * p->b_stride + i : i * p->b_stride + c]
-                             : 0;
-                sum = without_subnormals(fmaf(rounded(a), rounded(b), sum));
-            }
-            at->expected[r * p->n + c] = sum;
+            at->expected[r * p->n + c] = (is_tiled ? sum_of_tiles : sum_of_vdpbf16ps)(p, r, c);
         }
     }
     if (p->bias != NULL) {
@@ -208,7 +232,7 @@ TEST(what_products_are_in_follows_from_the_setting_and_the_processor)
     config.learner.products = AQ_PRODUCTS_BF16;
     assert_string_equal(aq_products_format(&config), best);
     assert_int_equal(aq_products_bf16_threads(&config, 3), aq_products_has_bf16() ? 3 : 0);
-    aq_cpu_set_mask(~(uint32_t)AQ_CPU_AVX512_BF16);
+    aq_cpu_set_mask(~(uint32_t)(AQ_CPU_AVX512_BF16 | AQ_CPU_AMX_BF16));
     assert_string_equal(aq_products_format(&config), "fp32");
     assert_int_equal(aq_products_bf16_threads(&config, 3), 0);
     aq_cpu_set_mask(UINT32_MAX);
