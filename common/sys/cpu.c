@@ -12,8 +12,6 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -69,13 +67,14 @@ static bool has_avx_vnni(void)
     return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1u << 4)) != 0;
 }
 
-/* Linux gives a process tiles when it asks. */
+/* And whether the operating system saves tiles; a processor with AVX-512 has been asked that. */
 static bool has_amx_bf16(void)
 {
-    enum { BF16 = 1u << 22, TILE = 1u << 24, ASK = 0x1023, TILE_DATA = 18 };
-    unsigned eax, ebx, ecx, edx;
+    enum { BF16 = 1u << 22, TILE = 1u << 24, SAVED = 3u << 17 };
+    unsigned eax, ebx, ecx, edx, saved, more;
+    __asm__("xgetbv" : "=a"(saved), "=d"(more) : "c"(0));
     return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
-           (edx & (BF16 | TILE)) == (BF16 | TILE) && syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
+           (edx & (BF16 | TILE)) == (BF16 | TILE) && (saved & SAVED) == SAVED;
 }
 
 static uint32_t detect(void)

@@ -21,7 +21,7 @@ enum aq_cpu_flag {
     AQ_CPU_AVX512 = 1 << 3, /* F, BW, DQ, VL */
     AQ_CPU_AVX512_VNNI = 1 << 4,
     AQ_CPU_AVX512_BF16 = 1 << 5, /* on AMD's only: see cpu.c */
-    AQ_CPU_AMX_BF16 = 1 << 6,    /* tiles, and AVX512-BF16 beside them */
+    AQ_CPU_AMX_BF16 = 1 << 6,    /* tiles, for who asks Linux, and AVX512-BF16 */
     AQ_CPU_NEON = 1 << 7,
     AQ_CPU_NEON_DOT = 1 << 8, /* SDOT and UDOT */
 };
