@@ -209,7 +209,9 @@ static void add_objects(aq_run_report *report, aq_metrics_sample *sample)
     Actorq__V1__ReplayUseStatus use = ACTORQ__V1__REPLAY_USE_STATUS__INIT;
     aq_learner_service_replay(report->parts->service, &sum);
     fill_replay_use(report, &use);
-    sample->replay = sample->shards > 0 ? aq_reflect_to_json(&sum.stats.base) : NULL;
+    /* What shards told before there were steps says nothing of these. */
+    const bool is_told = sum.stats.inserted > 0 || sample->env_steps == 0;
+    sample->replay = sample->shards > 0 && is_told ? aq_reflect_to_json(&sum.stats.base) : NULL;
     sample->replay_use = aq_reflect_to_json(&use.base);
     sample->time = aq_run_report_time(report);
     sample->energy = aq_energy_account_metrics(report->parts->energy);
