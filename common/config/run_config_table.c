@@ -433,7 +433,8 @@ static const aq_setting rows[] = {
      "that it is far from the budget."},
 
     {LIVE_MEMBER(U64, limits.env_steps), "500000", 0, 1e12, NULL, "steps",
-     "The run ends after so many environment steps (steps, total_timesteps). 0 is no limit."},
+     "The run ends after at least so many environment steps (steps, total_timesteps): those that "
+     "are under way then count, too. 0 is no limit."},
     {LIVE_MEMBER(U64, limits.learner_steps), "0", 0, 1e12, NULL, "steps",
      "The run ends after at least this many gradient steps, solved or not. 0 is no limit."},
     {LIVE_MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",
