@@ -392,7 +392,7 @@ static json_t *actors_time(const aq_learner_service *service)
 {
     aq_actors_summary sum = aq_learner_service_summary(service);
     double told_s = sum.inference_s + sum.environment_s + sum.waited_s;
-    if (sum.timed == 0) {
+    if (!(sum.timed_steps > 0)) { /* else it would be of before the first step */
         return json_null();
     }
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "env_steps", sum.timed_steps, "inference_s",
@@ -429,7 +429,7 @@ static json_t *replay_time(const aq_learner_service *service)
     aq_replay_said sum;
     aq_learner_service_replay(service, &sum);
     const Actorq__V1__ReplayStats *stats = &sum.stats;
-    if (!(stats->running_s > 0)) {
+    if (stats->inserted + stats->sampled == 0) {
         return json_null();
     }
     return json_pack("{s:f, s:f, s:f}", "inserting_s", stats->inserting_s, "sampling_s",

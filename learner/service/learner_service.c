@@ -343,7 +343,6 @@ void aq_learner_service_restore_gap(aq_learner_service *service, const aq_precis
 static void add_times(aq_actors_summary *summary, const Actorq__V1__ActorStats *stats)
 {
     if (isfinite(stats->running_s) && stats->running_s > 0) {
-        summary->timed++;
         summary->timed_steps += (double)stats->env_steps;
         summary->inference_s += stats->inference_s;
         summary->environment_s += stats->environment_s;

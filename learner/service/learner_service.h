@@ -104,7 +104,6 @@ typedef struct aq_actors_summary {
     uint32_t actors, evaluators, shards;
     double return_mean; /* of training episodes, over the actors that have one; NaN: none */
     /* Of the actors that told where their time went. */
-    uint32_t timed;
     double timed_steps; /* of environments */
     double inference_s, environment_s, waited_s, running_s;
 } aq_actors_summary;
