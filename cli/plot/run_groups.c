@@ -89,17 +89,23 @@ static int take_rows(const char *keys, group_rows *out, aq_error *error)
 }
 
 /* "int8", or "int8, publish_period 100" when more than one counts; a choice or a text tells by
- * itself what it is. */
+ * itself what it is. Where there is no room for all of them, "..." stands for the rest. */
 static void name_run(const group_rows *rows, const aq_run_config *config, char *out, size_t size)
 {
+    static const char rest[] = ", ...";
     (void)snprintf(out, size, "%s", rows->count == 0 ? config->task : "");
     for (size_t i = 0; i < rows->count; i++) {
         const aq_setting *row = rows->rows[i];
         const bool alone = row->type == AQ_SETTING_CHOICE || strcmp(row->key, "task") == 0;
-        char value[AQ_GROUP_NAME_BYTES];
+        char value[AQ_GROUP_NAME_BYTES], one[2 * AQ_GROUP_NAME_BYTES];
         value_text(row, config, value, sizeof(value));
-        aq_text_append(out, size, "%s%s%s%s", i > 0 ? ", " : "",
+        (void)snprintf(one, sizeof(one), "%s%s%s%s", i > 0 ? ", " : "",
                        alone ? "" : aq_setting_short_key(row->key), alone ? "" : " ", value);
+        if (i > 0 && strlen(out) + strlen(one) + sizeof(rest) > size) {
+            aq_text_append(out, size, "%s", rest);
+            return;
+        }
+        aq_text_append(out, size, "%s", one);
     }
 }
 

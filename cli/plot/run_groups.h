@@ -10,7 +10,7 @@
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 
-enum { AQ_GROUP_NAME_BYTES = 128 /* longer ones are cut */ };
+enum { AQ_GROUP_NAME_BYTES = 128 /* longer ones are cut, between two settings */ };
 
 typedef struct aq_run_group {
     char name[AQ_GROUP_NAME_BYTES];

@@ -168,6 +168,28 @@ TEST(kinds_are_called_by_what_differs)
     aq_run_groups_fini(&groups);
 }
 
+TEST(a_name_ends_between_two_settings)
+{
+    static const char *const many[] = {
+        "learner.learning_rate=0.5", "learner.gradient_clip=3", "learner.tau=0.25",
+        "learner.n_step=7",          "learner.hidden=8,8",      "learner.batch_size=16",
+        "replay.capacity=1234567",   "replay.min_size=123456",  "limits.env_steps=1234567"};
+    aq_run_groups groups;
+    aq_run_config configs[] = {config_defaults(), config_defaults()};
+    EACH_ROW(i, many) {
+        config_set(&configs[1], many[i]);
+    }
+    assert_int_equal(aq_run_groups_make(configs, names, 2, NULL, &groups, NULL), 0);
+    for (size_t i = 0; i < 2; i++) {
+        const char *name = groups.groups[i].name, *end = strstr(name, ", ...");
+        assert_non_null(end);
+        assert_string_equal(end, ", ...");
+        assert_in_range(strlen(name), AQ_GROUP_NAME_BYTES / 2, AQ_GROUP_NAME_BYTES - 1);
+    }
+    assert_string_not_equal(groups.groups[0].name, groups.groups[1].name);
+    aq_run_groups_fini(&groups);
+}
+
 TEST(two_settings_that_differ_are_both_in_the_name)
 {
     aq_run_groups groups;
