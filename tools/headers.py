@@ -56,13 +56,18 @@ def first_read(source):
     return match and match.group(1)
 
 
-def users_of(sources):
-    """Header: the files that include it directly."""
+def users_of(sources, commands):
+    """Header: the files that include it directly, or are compiled behind it."""
     users = {}
     for source in sources:
         for _, delimiter, path in includes(source):
             if delimiter == '"':
                 users.setdefault(path, []).append(source.path)
+    for source, ways in commands.items():
+        for words in ways:
+            for before, word in zip(words, words[1:]):
+                if before == "-include":
+                    users.setdefault(word, []).append(source)
     return users
 
 
@@ -99,7 +104,7 @@ def main():
         os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     commands = commands_of(build, root)
     sources = [source for source in walk(root) if source.is_c]
-    users = users_of(sources)
+    users = users_of(sources, commands)
     findings = Findings()
     unbuilt = [(source.path, "unbuilt", "no target compiles this source") for source in sources
                if not source.is_header and source.path not in commands]
