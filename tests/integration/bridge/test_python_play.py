@@ -35,8 +35,8 @@ class Train(unittest.TestCase):
             run, steps = folder + "/run", folder + "/steps.aqds"
             words = ["train", "py:bridge_tasks:GreyAtari?frame_stack=2", "--actors", "1", "--run",
                      run, "--seed", "1"]
-            for setting in ("learner.hidden=4", "replay.min_size=100", "replay.capacity=500",
-                            "actor.envs=4", "limits.env_steps=400",
+            for setting in ("learner.hidden=4", "learner.batch_size=4", "replay.min_size=100",
+                            "replay.capacity=500", "actor.envs=4", "limits.env_steps=400",
                             "evaluator.episodes=1"):
                 words += ["--set", setting]
             for done in ([ACTORQ, *words],
