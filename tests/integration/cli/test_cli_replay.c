@@ -85,10 +85,9 @@ TEST(a_data_set_has_the_steps_of_its_store)
 /* It is over before its shard has told of any step. */
 TEST(metrics_say_nothing_of_a_shard_that_told_nothing)
 {
-    json_t *run = program_gives("inspect", at("run"), "--json", NULL);
+    const json_t *run = program_gives("inspect", at("run"), "--json", NULL);
     const json_t *replay = json_object_get(json_object_get(run, "last_progress"), "replay");
     assert_true(replay == NULL || whole(replay, "inserted") > 0);
-    json_decref(run);
 }
 
 TEST(what_was_imported_and_exported_again_has_equal_steps)
