@@ -23,7 +23,7 @@
 
 /* How long something may take that should take a moment: sanitizers and crowded machines are
  * slow. */
-enum { CLUSTER_PATIENCE_MS = 90000 };
+enum { CLUSTER_PATIENCE_MS = 240000 };
 
 enum cluster_seat {
     SEAT_LEARNER,
