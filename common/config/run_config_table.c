@@ -242,10 +242,9 @@ static const aq_setting rows[] = {
      "slice; several such groups average their gradients. 1: each rank has the whole network."},
     {MEMBER(CHOICE, learner.products), "fp32", 0, 0, CHOICES(AQ_PRODUCT_FORMATS), "",
      "What the numbers of the learner's matrix products are rounded to; sums, parameters and all "
-     "else stay in fp32. bf16 takes half the time of fp32 and less, and needs an AMD processor "
-     "with "
-     "AVX512-BF16 or an Intel with AMX; on others the learner computes in fp32 and warns. auto is "
-     "bf16 where it is there."},
+     "else stay in fp32. bf16 takes about half the time of fp32 in wide networks, and needs an AMD "
+     "with AVX512-BF16 or an Intel with AMX; on others the learner computes in fp32 and warns. "
+     "auto is bf16 where it is there."},
     {MEMBER(BOOL, learner.lag_damping), "false", 0, 0, NULL, "",
      "actor.gradients: divides a gradient by 1 plus the versions that its parameters are behind."},
     {MEMBER(CHOICE, learner.optimizer), "adam", 0, 0, CHOICES(AQ_OPTIMIZERS), "",

@@ -53,7 +53,7 @@ static char flag_texts[ALL_FLAGS + 1][80];
 static atomic_uint mask = UINT32_MAX;
 
 #if defined(__x86_64__)
-/* Not every compiler of ours knows these by name. They need the registers of AVX2 and no
+/* Not every compiler of ours knows these two by name. They need the registers of AVX2 and no
  * others, whose support by the operating system is part of the question for AVX2. */
 static bool has_f16c(void)
 {
