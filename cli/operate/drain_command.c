@@ -12,7 +12,7 @@
 #include "common/sys/daemon.h"
 #include "common/wire/wire_frame.h"
 
-enum { CALL_TIMEOUT_MS = 3000, TIMEOUT_MS_DEFAULT = 30000, LOOK_MS = 200 };
+enum { TIMEOUT_MS_DEFAULT = 30000, LOOK_MS = 200 };
 
 typedef struct drain_arguments {
     const char *endpoint;
@@ -54,7 +54,7 @@ static int look(const drain_arguments *arguments, Actorq__V1__StatusReply **ret_
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
     int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, 0, "Operations/Status",
-                               &request.base, CALL_TIMEOUT_MS, &answer, error);
+                               &request.base, AQ_CALL_TIMEOUT_MS, &answer, error);
     if (rc == 0) {
         *ret_status = (Actorq__V1__StatusReply *)answer;
     }
@@ -68,7 +68,7 @@ static int ask_one(const drain_arguments *arguments, uint64_t member, aq_error *
     request.member = member;
     request.reason = aq_wire_text(arguments->reason);
     int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, 0, "Operations/Drain",
-                               &request.base, CALL_TIMEOUT_MS, &answer, error);
+                               &request.base, AQ_CALL_TIMEOUT_MS, &answer, error);
     if (rc == 0) {
         protobuf_c_message_free_unpacked(answer, NULL);
     }

@@ -13,13 +13,14 @@
 #include "common/net/security/token.h"
 #include "common/sys/options.h"
 
-/* How long such a call may take, into a uint64_t whose default is this. */
-enum { AQ_CALL_TIMEOUT_MS = 3000 };
+/* How long such a call may take, into a uint64_t whose default is this: on a host with more to do
+ * than it has processors a daemon may say nothing for seconds. */
+enum { AQ_CALL_TIMEOUT_MS = 10000 };
 #define AQ_CALL_TIMEOUT_OPTION_ROW(type, member)                                                   \
     {                                                                                              \
         "timeout-ms", 0, "MS",                                                                     \
             "how long to wait for a connection and the answer together, 1 to 600000 (default "     \
-            "3000)",                                                                               \
+            "10000)",                                                                              \
             AQ_TO_NUMBER(type, member, 1, AQ_RPC_TIMEOUT_MS_MAX)                                   \
     }
 

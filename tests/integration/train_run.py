@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-PATIENCE_S = 90
+PATIENCE_S = 240
 
 
 def program(actorq, role):

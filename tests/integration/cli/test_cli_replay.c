@@ -11,7 +11,7 @@
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
-enum { TEXT_MAX = 128, PATIENCE_S = 60 };
+enum { TEXT_MAX = 128, PATIENCE_S = 240 };
 
 static char *folder;
 

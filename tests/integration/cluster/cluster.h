@@ -25,6 +25,9 @@
  * slow. */
 enum { CLUSTER_PATIENCE_MS = 240000 };
 
+/* The same for commands of actorq that ask a daemon. */
+#define CLUSTER_PATIENT_CALL "--timeout-ms", "240000"
+
 enum cluster_seat {
     SEAT_LEARNER,
     SEAT_REPLAY,

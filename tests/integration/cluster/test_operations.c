@@ -9,11 +9,21 @@
 
 enum { ENV_STEPS = 2000, LEARNER_STEPS = 200, LINE_BYTES = 1024 };
 
-/* `actorq COMMAND ...` with up to two more words, which has to end with `exit_code`. */
+/* `actorq COMMAND ...` with up to two more words, which has to end with `exit_code`: one that asks
+ * the learner, */
 static void operate(test_cluster *cluster, int exit_code, const char *command, const char *target,
                     const char *word1, const char *word2)
 {
-    cluster_run_other(cluster, cluster_program("actorq"), command, target, word1, word2, NULL);
+    cluster_run_other(cluster, cluster_program("actorq"), command, target, CLUSTER_PATIENT_CALL,
+                      word1, word2, NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), exit_code);
+}
+
+/* and the one that reads files. */
+static void read_logs(test_cluster *cluster, int exit_code, const char *target, const char *word1,
+                      const char *word2)
+{
+    cluster_run_other(cluster, cluster_program("actorq"), "logs", target, word1, word2, NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), exit_code);
 }
 
@@ -94,16 +104,16 @@ CLUSTER_TEST(logs_of_all_daemons_are_read_as_one, ipc)
     start(cluster);
     operate(cluster, 0, "set", cluster->learner_url, "learner.learning_rate=0.0005", NULL);
     cluster_wait_said(cluster, SEAT_LEARNER, "event=setting_changed");
-    operate(cluster, 0, "logs", cluster->folder, "--event", "setting_changed");
+    read_logs(cluster, 0, cluster->folder, "--event", "setting_changed");
     assert_true(it_said(cluster, "key=learner.learning_rate"));
     assert_false(it_said(cluster, "ready"));
-    operate(cluster, 0, "logs", cluster->folder, "--event", "ready");
+    read_logs(cluster, 0, cluster->folder, "--event", "ready");
     assert_true(it_said(cluster, "policy_url=")); /* what the learner says, */
     assert_true(it_said(cluster, "push_url="));   /* the shard, */
     assert_true(it_said(cluster, "startup_ms=")); /* and the actor */
-    operate(cluster, 1, "logs", cluster->run_dir, "--level", "loud");
+    read_logs(cluster, 1, cluster->run_dir, "--level", "loud");
     assert_true(it_said(cluster, "'loud' is not one of debug, info, warn, error"));
-    operate(cluster, 1, "logs", cluster->run_dir, "--role", "boss");
+    read_logs(cluster, 1, cluster->run_dir, "--role", "boss");
     assert_true(it_said(cluster, "'boss' is not one of learner, replay, actor, evaluator"));
 }
 

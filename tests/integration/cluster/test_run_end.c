@@ -60,7 +60,7 @@ CLUSTER_TEST(a_run_that_is_stopped_by_a_call_ends_for_everybody, ipc)
     cluster_wait_member(cluster, SEAT_EVALUATOR);
     cluster->may_end = true;
     cluster_run_other(cluster, cluster_program("actorq"), "call", cluster->learner_url,
-                      "Operations/Stop", "{\"reason\": \"enough\"}", NULL);
+                      "Operations/Stop", "{\"reason\": \"enough\"}", CLUSTER_PATIENT_CALL, NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_EVALUATOR), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);

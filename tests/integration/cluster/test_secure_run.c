@@ -100,7 +100,7 @@ static void send_a_false_shard(test_cluster *cluster)
                       "Membership/Join",
                       "{\"role\": \"ROLE_REPLAY\", \"incarnation\": 7, \"rpc_url\": "
                       "\"tcp://127.0.0.1:1\", \"push_url\": \"tcp://127.0.0.1:2\"}",
-                      "--certs", file_in(cluster->certs_dir, "actor"), NULL);
+                      "--certs", file_in(cluster->certs_dir, "actor"), CLUSTER_PATIENT_CALL, NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), CALL_DENIED);
     expect_said(cluster, SEAT_OTHER, "is for other members");
 }
@@ -112,7 +112,8 @@ static void stop_as(test_cluster *cluster, const char *role, const char *url, ui
     char name[24];
     (void)snprintf(name, sizeof(name), "%" PRIu64, shard);
     cluster_run_other(cluster, cluster_program("actorq"), "call", url, "Operations/Stop", "--certs",
-                      file_in(cluster->certs_dir, role), shard != 0 ? "--shard" : NULL, name, NULL);
+                      file_in(cluster->certs_dir, role), CLUSTER_PATIENT_CALL,
+                      shard != 0 ? "--shard" : NULL, name, NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), expected);
 }
 

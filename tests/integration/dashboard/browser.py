@@ -10,7 +10,7 @@ import tempfile
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE_S = 60
+PATIENCE_S = 240
 
 
 def find():

@@ -20,7 +20,7 @@ import urllib.request
 
 import browser
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"></td><script>document.title='owned'" \
     "</script>"
 LEARNER, REPLAY, ACTOR, ACTORQ = map(os.path.abspath, sys.argv[1:5]) if len(sys.argv) > 4 else \

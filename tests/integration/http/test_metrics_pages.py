@@ -16,7 +16,7 @@ import unittest
 
 import exposition
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 LEARNER, REPLAY, ACTOR, ACTORQ, SOURCE_ROOT = sys.argv[1:6] if len(sys.argv) > 5 else [""] * 5
 ROLES = ("learner", "replay", "actor", "evaluator")
 ROW = re.compile(r"\| `(actorq_\w+)` \| (\w+) \| ([^|]*) \| (.*) \|")

@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 SKIPPED = 77
 APART = "AQ_TEST_NAMES_APART"
 LEARNER, REPLAY, ACTOR, ACTORQ = sys.argv[1:5] if len(sys.argv) > 4 else [""] * 4

@@ -13,7 +13,7 @@
 #include "common/net/sockets/pull.h"
 #include "tests/support/test.h"
 
-enum { ROUNDS_DEFAULT = 40, PATIENCE_MS = 90000, LOOK_UP_MS = 2, ORPHAN_CHECK_MS = 500 };
+enum { ROUNDS_DEFAULT = 40, PATIENCE_MS = 240000, LOOK_UP_MS = 2, ORPHAN_CHECK_MS = 500 };
 enum { PORT_MIN = 20000, PORT_COUNT = 12000 };
 
 extern char **environ;

@@ -9,7 +9,7 @@
 #include "tests/integration/storm/storm.h"
 #include "tests/support/test.h"
 
-enum { MESSAGE_BYTES = 100000, SUBSCRIBERS = 4, PUBLISH_MS = 1, PATIENCE_MS = 90000 };
+enum { MESSAGE_BYTES = 100000, SUBSCRIBERS = 4, PUBLISH_MS = 1, PATIENCE_MS = 240000 };
 
 /* ---- children ------------------------------------------------------------------------------ */
 

@@ -10,7 +10,7 @@
 #include "tests/integration/storm/storm.h"
 #include "tests/support/test.h"
 
-enum { IN_FLIGHT = 16, CLIENTS = 4, REPLY_MAX = 200000, TIMEOUT_MS = 60000 };
+enum { IN_FLIGHT = 16, CLIENTS = 4, REPLY_MAX = 200000, TIMEOUT_MS = 240000 };
 
 /* ---- the server: Fetch answers with as many bytes as are asked for -------------------------- */
 
