@@ -7,11 +7,20 @@
 
 enum { LINE_BYTES = 1024 };
 
+/* A member may be known before it knows of it: one that is ended then has nothing to account for. */
+static bool has_stepped(test_cluster *cluster, void *user)
+{
+    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
+    const Actorq__V1__MemberStatus *member =
+        status != NULL ? cluster_member(cluster, status, *(enum cluster_seat *)user) : NULL;
+    return member != NULL && member->actor != NULL && member->actor->env_steps > 0;
+}
+
 cluster_account cluster_drain(test_cluster *cluster, enum cluster_seat seat)
 {
     char line[LINE_BYTES];
     const daemon_process *process = &cluster->processes[seat];
-    cluster_wait_member(cluster, seat);
+    cluster_wait(cluster, "an actor's first steps", has_stepped, &seat);
     const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
     cluster_account account = {.incarnation = cluster_member(cluster, status, seat)->incarnation};
     assert_int_equal(cluster_terminate(cluster, seat), 0);
