@@ -7,7 +7,7 @@
 
 enum { LINE_BYTES = 1024 };
 
-/* A member may be known before it knows of it: one that is ended then has nothing to account for. */
+/* A member may be known before it knows of it; ended then, it has nothing to account for. */
 static bool has_stepped(test_cluster *cluster, void *user)
 {
     const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
