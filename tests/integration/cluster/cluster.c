@@ -13,7 +13,7 @@
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
-enum { LOOK_MS = 5, PORTS_PER_CLUSTER = 6, PORT_TRIES = 200 };
+enum { LOOK_MS = 5, PORT_TRIES = 200 };
 
 /* Below the range from which the system hands out ports by itself. */
 enum { PORT_MIN = 10000, PORT_MAX = 32000 };
@@ -44,40 +44,52 @@ static const char *const quick_settings[] = {
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-static bool port_is_free(uint16_t port)
+/* Binds the next port without listening at it: a daemon may still do both, since it shares
+ * addresses, and whoever does not share, as the cluster of another test, finds it taken. */
+static bool reserve_next(test_cluster *cluster)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    static const int yes = 1;
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    address.sin_port = htons((uint16_t)(cluster->port + cluster->port_count));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(probe >= 0);
-    bool is_free = bind(probe, (struct sockaddr *)&address, sizeof(address)) == 0;
-    (void)close(probe);
-    return is_free;
+    int held = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(held >= 0);
+    if (bind(held, (struct sockaddr *)&address, sizeof(address)) != 0) {
+        (void)close(held);
+        return false;
+    }
+    assert_int_equal(setsockopt(held, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)), 0);
+    cluster->held_ports[cluster->port_count++] = held;
+    return true;
 }
 
-/* The first of so many free ports in a row. Somebody else may take one before a daemon does, which
- * is why they come from a wide range. */
-static uint16_t find_ports(void)
+static void release_ports(test_cluster *cluster)
+{
+    while (cluster->port_count > 0) {
+        (void)close(cluster->held_ports[--cluster->port_count]);
+    }
+}
+
+/* So many free ports in a row are the cluster's until it is torn down. */
+static void reserve_ports(test_cluster *cluster)
 {
     aq_rng rng = rng_of(aq_rng_system_seed(), 0);
     for (int i = 0; i < PORT_TRIES; i++) {
-        uint16_t port = (uint16_t)(PORT_MIN + aq_rng_below(&rng, PORT_MAX - PORT_MIN));
-        int free_ports = 0;
-        while (free_ports < PORTS_PER_CLUSTER && port_is_free((uint16_t)(port + free_ports))) {
-            free_ports++;
+        cluster->port = (uint16_t)(PORT_MIN + aq_rng_below(&rng, PORT_MAX - PORT_MIN));
+        while (cluster->port_count < CLUSTER_PORTS && reserve_next(cluster)) {
         }
-        if (free_ports == PORTS_PER_CLUSTER) {
-            return port;
+        if (cluster->port_count == CLUSTER_PORTS) {
+            return;
         }
+        release_ports(cluster);
     }
-    fail_msg("no %d free ports in a row", PORTS_PER_CLUSTER);
-    return 0;
+    fail_msg("no %d free ports in a row", CLUSTER_PORTS);
 }
 
 static void choose_urls(test_cluster *cluster)
 {
     if (cluster->transport == CLUSTER_TCP) {
-        cluster->port = find_ports();
+        reserve_ports(cluster);
         (void)snprintf(cluster->learner_url, CLUSTER_URL_MAX, "tcp://127.0.0.1:%u", cluster->port);
         (void)snprintf(cluster->replay_url, CLUSTER_URL_MAX, "tcp://127.0.0.1:%u",
                        cluster->port + 2u);
@@ -189,6 +201,7 @@ int cluster_tear_down(void **state)
     for (int seat = 0; seat < SEAT_COUNT; seat++) {
         daemon_process_kill(&torn->processes[seat]);
     }
+    release_ports(torn);
     if (!is_complete) {
         return -1; /* what a failed test has opened itself is open still, and uses the loop */
     }

@@ -42,6 +42,7 @@ enum cluster_seat {
 enum cluster_transport { CLUSTER_IPC, CLUSTER_TCP };
 
 enum { CLUSTER_SETTINGS_MAX = 48, CLUSTER_URL_MAX = 128, CLUSTER_ACTORS_SEEN_MAX = 256 };
+enum { CLUSTER_PORTS = 6 }; /* learner and two shards, of each what follows it, too */
 
 /* What only grows in an actor's life. */
 typedef struct cluster_actor_seen {
@@ -58,7 +59,9 @@ typedef struct test_cluster {
     const char *certs_dir;          /* NULL: no certificates */
     aq_security *operator_security; /* what this process looks at daemons with */
     enum cluster_transport transport;
-    uint16_t port; /* tcp: of the learner, the first of a few that were free */
+    uint16_t port; /* tcp: of the learner, the first of a few in a row */
+    int held_ports[CLUSTER_PORTS];
+    int port_count; /* 0 over ipc */
     char learner_url[CLUSTER_URL_MAX];
     char replay_url[CLUSTER_URL_MAX];
     char replay_url_2[CLUSTER_URL_MAX];
