@@ -84,7 +84,7 @@ static int ask_all(const drain_arguments *arguments, const aq_drain_choice *choi
     return rc;
 }
 
-/* A learner that is gone has no members, and the run has ended with it. */
+/* A learner that is gone meanwhile is an error: nobody can tell who has left. */
 static int wait_for_all(const drain_arguments *arguments, const aq_drain_choice *choice,
                         aq_error *error)
 {

@@ -13,8 +13,8 @@
 #include "common/net/security/token.h"
 #include "common/sys/options.h"
 
-/* How long such a call may take, into a uint64_t whose default is this: on a host with more to do
- * than it has processors a daemon may say nothing for seconds. */
+/* How long such a call may take: on a host with more to do than it has processors a daemon may say
+ * nothing for seconds. The option fills a uint64_t. */
 enum { AQ_CALL_TIMEOUT_MS = 10000 };
 #define AQ_CALL_TIMEOUT_OPTION_ROW(type, member)                                                   \
     {                                                                                              \

@@ -44,8 +44,8 @@ static const char *const quick_settings[] = {
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-/* Binds the next port without listening at it: a daemon may still do both, since it shares
- * addresses, and whoever does not share, as the cluster of another test, finds it taken. */
+/* Binds the next port and does not listen at it. Daemons bind with SO_REUSEADDR, so that they can
+ * still do both; the cluster of another test binds without, and finds it taken. */
 static bool reserve_next(test_cluster *cluster)
 {
     static const int yes = 1;
@@ -70,7 +70,7 @@ static void release_ports(test_cluster *cluster)
     }
 }
 
-/* So many free ports in a row are the cluster's until it is torn down. */
+/* Free ports in a row, which are the cluster's until it is torn down. */
 static void reserve_ports(test_cluster *cluster)
 {
     aq_rng rng = rng_of(aq_rng_system_seed(), 0);

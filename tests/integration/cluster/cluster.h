@@ -25,7 +25,7 @@
  * slow. */
 enum { CLUSTER_PATIENCE_MS = 240000 };
 
-/* The same for commands of actorq that ask a daemon. */
+/* CLUSTER_PATIENCE_MS, for commands of actorq that ask a daemon. */
 #define CLUSTER_PATIENT_CALL "--timeout-ms", "240000"
 
 enum cluster_seat {
@@ -42,7 +42,7 @@ enum cluster_seat {
 enum cluster_transport { CLUSTER_IPC, CLUSTER_TCP };
 
 enum { CLUSTER_SETTINGS_MAX = 48, CLUSTER_URL_MAX = 128, CLUSTER_ACTORS_SEEN_MAX = 256 };
-enum { CLUSTER_PORTS = 6 }; /* learner and two shards, of each what follows it, too */
+enum { CLUSTER_PORTS = 6 }; /* two each for the learner and two shards: for calls, and for data */
 
 /* What only grows in an actor's life. */
 typedef struct cluster_actor_seen {

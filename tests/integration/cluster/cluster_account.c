@@ -7,7 +7,8 @@
 
 enum { LINE_BYTES = 1024 };
 
-/* A member may be known before it knows of it; ended then, it has nothing to account for. */
+/* The learner may know an actor that has not read the answer to its Join yet. Ended then, it has no
+ * account to give. */
 static bool has_stepped(test_cluster *cluster, void *user)
 {
     const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);

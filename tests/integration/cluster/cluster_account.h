@@ -18,8 +18,8 @@ typedef struct cluster_account {
     uint64_t shard_steps;
 } cluster_account;
 
-/* Terminates an actor of the run and reads its last account. It must drain completely, know that
- * all of its steps are acknowledged (n_step is 1), and exit with 0. */
+/* Terminates an actor of the run, once it has made steps, and reads its last account. It must drain
+ * completely, know that all of its steps are acknowledged (n_step is 1), and exit with 0. */
 cluster_account cluster_drain(test_cluster *cluster, enum cluster_seat seat);
 
 /* What the shard has received from that actor; 0 when it has not heard of it. */

@@ -9,8 +9,8 @@
 
 enum { ENV_STEPS = 2000, LEARNER_STEPS = 200, LINE_BYTES = 1024 };
 
-/* `actorq COMMAND ...` with up to two more words, which has to end with `exit_code`: one that asks
- * the learner, */
+/* `actorq COMMAND TARGET` with up to two more words asks the learner, and has to end with
+ * `exit_code`. */
 static void operate(test_cluster *cluster, int exit_code, const char *command, const char *target,
                     const char *word1, const char *word2)
 {
@@ -19,7 +19,7 @@ static void operate(test_cluster *cluster, int exit_code, const char *command, c
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), exit_code);
 }
 
-/* and the one that reads files. */
+/* So has `actorq logs`, which reads files and asks nobody. */
 static void read_logs(test_cluster *cluster, int exit_code, const char *target, const char *word1,
                       const char *word2)
 {
