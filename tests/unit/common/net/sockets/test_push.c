@@ -280,6 +280,7 @@ TEST(a_peer_of_another_pattern_is_never_connected)
     assert_int_equal(nng_rep0_open(&replier), 0);
     assert_int_equal(
         aq_endpoint_listen(replier, f->url, &net_kit_limits, 0, &listener, bound, NULL), 0);
+    net_kit_run_until(&f->loop, was_disconnected, f);
     net_kit_run_for(&f->loop, 200);
     assert_int_equal(f->connected, 1);
     assert_int_equal(f->disconnected, 1);
