@@ -48,50 +48,61 @@ static const aq_options options_page = {
                  AQ_OPERAND("MEMBER", drain_arguments, member)},
 };
 
-static int look(const drain_arguments *arguments, Actorq__V1__StatusReply **ret_status,
-                aq_error *error)
+/* How long the next call may take, so that none outlasts the whole by much. */
+static uint32_t call_ms(int64_t end_ns)
+{
+    int64_t left_ms = (end_ns - aq_clock_monotonic_ns()) / AQ_NS_PER_MS;
+    if (left_ms < LOOK_MS) {
+        return LOOK_MS;
+    }
+    return left_ms < AQ_CALL_TIMEOUT_MS ? (uint32_t)left_ms : AQ_CALL_TIMEOUT_MS;
+}
+
+static int look(const drain_arguments *arguments, int64_t end_ns,
+                Actorq__V1__StatusReply **ret_status, aq_error *error)
 {
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
     int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, 0, "Operations/Status",
-                               &request.base, AQ_CALL_TIMEOUT_MS, &answer, error);
+                               &request.base, call_ms(end_ns), &answer, error);
     if (rc == 0) {
         *ret_status = (Actorq__V1__StatusReply *)answer;
     }
     return rc;
 }
 
-static int ask_one(const drain_arguments *arguments, uint64_t member, aq_error *error)
+static int ask_one(const drain_arguments *arguments, uint64_t member, int64_t end_ns,
+                   aq_error *error)
 {
     Actorq__V1__DrainRequest request = ACTORQ__V1__DRAIN_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
     request.member = member;
     request.reason = aq_wire_text(arguments->reason);
     int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_LEARNER, 0, "Operations/Drain",
-                               &request.base, AQ_CALL_TIMEOUT_MS, &answer, error);
+                               &request.base, call_ms(end_ns), &answer, error);
     if (rc == 0) {
         protobuf_c_message_free_unpacked(answer, NULL);
     }
     return rc;
 }
 
-static int ask_all(const drain_arguments *arguments, const aq_drain_choice *choice, aq_error *error)
+static int ask_all(const drain_arguments *arguments, const aq_drain_choice *choice, int64_t end_ns,
+                   aq_error *error)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < choice->count; i++) {
-        rc = ask_one(arguments, choice->members[i].member, error);
+        rc = ask_one(arguments, choice->members[i].member, end_ns, error);
     }
     return rc;
 }
 
 /* A learner that is gone meanwhile is an error: nobody can tell who has left. */
 static int wait_for_all(const drain_arguments *arguments, const aq_drain_choice *choice,
-                        aq_error *error)
+                        int64_t end_ns, aq_error *error)
 {
-    int64_t end_ns = aq_clock_monotonic_ns() + (int64_t)arguments->timeout_ms * AQ_NS_PER_MS;
     for (;;) {
         Actorq__V1__StatusReply *status = NULL;
-        int rc = look(arguments, &status, error);
+        int rc = look(arguments, end_ns, &status, error);
         if (rc != 0) {
             return rc;
         }
@@ -118,19 +129,20 @@ static const drain_arguments defaults = {
 static int drain(void *given, aq_error *error)
 {
     const drain_arguments *arguments = given;
+    int64_t end_ns = aq_clock_monotonic_ns() + (int64_t)arguments->timeout_ms * AQ_NS_PER_MS;
     aq_drain_choice choice;
     Actorq__V1__StatusReply *status = NULL;
-    int rc = look(arguments, &status, error);
+    int rc = look(arguments, end_ns, &status, error);
     if (rc != 0) {
         return rc;
     }
     rc = aq_drain_choice_make(&choice, arguments->member, status, error);
     actorq__v1__status_reply__free_unpacked(status, NULL);
     if (rc == 0) {
-        rc = ask_all(arguments, &choice, error);
+        rc = ask_all(arguments, &choice, end_ns, error);
     }
     if (rc == 0) {
-        rc = wait_for_all(arguments, &choice, error);
+        rc = wait_for_all(arguments, &choice, end_ns, error);
     }
     for (size_t i = 0; rc == 0 && i < choice.count; i++) {
         (void)printf("%s has left (member %" PRIu64 ")\n", choice.members[i].name,

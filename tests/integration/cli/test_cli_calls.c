@@ -90,6 +90,8 @@ TEST(a_learner_that_is_not_there_is_named)
                     NOWHERE, "--timeout-ms", "200", NULL);
     program_refuses("actorq call: " NOWHERE " could not be reached within 200 ms", "call", NOWHERE,
                     "Operations/Status", "--timeout-ms", "200", NULL);
+    program_refuses("actorq drain: " NOWHERE " could not be reached within 200 ms", "drain",
+                    NOWHERE, "actor", "--timeout-ms", "1", NULL);
     program_refuses(NOWHERE " gave no answer within 200 ms", "status", NOWHERE, "--watch",
                     "--timeout-ms", "200", NULL);
     assert_true(aq_clock_monotonic_ns() - started_ns < 30 * AQ_NS_PER_S);
