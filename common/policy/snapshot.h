@@ -42,7 +42,7 @@ typedef struct aq_quant_error {
     float cost;       /* 0 to 1, of its head (aq_head_cost); NaN: an older quantizer's, unknown */
     float output_rms; /* rms of the output difference */
     float output_max; /* largest absolute output difference */
-    float kl; /* mean divergence of the quantized distribution from fp32's; categorical heads */
+    float kl; /* mean divergence from fp32's distribution: heads that draw, categorical layers */
 } aq_quant_error;
 
 typedef struct aq_snapshot {

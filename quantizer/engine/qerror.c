@@ -23,7 +23,7 @@ typedef struct tally {
     aq_head_cost cost;
     double squares;
     double greatest;
-    double divergence; /* over rows and choices */
+    double divergence; /* over rows, and over the choices of a categorical layer */
 } tally;
 
 /* What both networks say about a piece of rows. The logits are those of a categorical head, which
@@ -154,8 +154,8 @@ static int conclude(const tally *sum, const aq_snapshot *snapshot, size_t rows,
 {
     const aq_head_shape *head = distributions(&snapshot->spec);
     const double values = (double)rows * aq_net_spec_outputs(&snapshot->spec);
-    const double choices = head != NULL ? (double)rows * head->choices : 1.0;
-    const double kl = sum->divergence / choices;
+    const double distributed = (double)rows * (head != NULL ? head->choices : 1);
+    const double kl = sum->divergence / distributed;
     /* Written so that NaN fails it. */
     if (!(sum->squares <= DBL_MAX) || sum->greatest > (double)FLT_MAX || !(kl <= (double)FLT_MAX)) {
         return AQ_E_CORRUPT;

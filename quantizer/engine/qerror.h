@@ -18,8 +18,9 @@
  *                most 1
  *   output_rms = sqrt(mean (yq - y)^2), output_max = max |yq - y|, over all outputs. Where the
  *                outputs are the action, this is the action's error
- *   kl         = mean over rows and choices of sum_k p[k] log(p[k] / pq[k]); networks that end in a
- *                categorical head only, else 0
+ *   kl         = mean over rows of the divergence from what fp32 draws by (aq_head_drawing.kl), or
+ *                over rows and choices of sum_k p[k] log(p[k] / pq[k]), where the network ends in a
+ *                categorical layer; else 0
  *
  * AQ_E_CORRUPT when a difference is NaN or infinite, so that no budget is met by accident;
  * AQ_E_TOO_BIG for more rows than 32 bits count; AQ_E_NOMEM. */

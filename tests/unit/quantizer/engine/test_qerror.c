@@ -257,6 +257,17 @@ TEST(kl_is_the_divergence_from_fp32_per_row_and_choice)
     assert_near((double)error.output_max, 0.25, 1e-6); /* (-1, 0, 1) by probabilities */
 }
 
+/* The engine draws by (3/4, 1/4), and fp32 by (1/2, 1/2): KL = log(4/3) / 2, on every row. */
+TEST(kl_of_a_policy_that_draws_is_a_mean_too)
+{
+    quantizer_fixture *fixture = constant_of((float)log(3.0), 0.0f);
+    float *obs = quantizer_fixture_observations(fixture, ROWS);
+    fixture->meta.head = AQ_HEAD_CATEGORICAL;
+    aq_engine *engine = make_engine(fixture, AQ_FORMAT_F32);
+    fixture->params.bias[0][0] = 0.0f;
+    assert_near((double)measure(engine, fixture, obs).kl, log(4.0 / 3.0) / 2.0, 1e-6);
+}
+
 TEST(the_same_distribution_has_no_divergence)
 {
     const float logits[] = {1.0f, -200.0f, 300.0f, 0.0f, 0.0f, 1e-3f};
