@@ -154,7 +154,7 @@ double aq_gaussian_head_kl(const aq_head_terms *from, const float *from_outputs,
         const aq_gaussian after = aq_gaussian_element(to, to_outputs, i);
         sum += kl_of(&before, &after);
     }
-    return sum;
+    return sum < 0.0 ? 0.0 : sum; /* by rounding; NaN stays */
 }
 
 double aq_gaussian_head_slopes(const aq_head_terms *terms, const float *outputs,

@@ -142,6 +142,20 @@ TEST(divergence_is_zero_from_itself_and_more_from_others)
     }
 }
 
+/* Rounding may say so of deviations that are next to the same. */
+TEST(no_divergence_is_below_zero)
+{
+    drawing one;
+    assert_true(make(AQ_HEAD_SQUASHED, 1, &one));
+    const aq_head_drawing *how = one.terms.head->drawing;
+    memset(one.outputs, 0, sizeof(one.outputs));
+    drawing other = one;
+    other.outputs[OUTPUTS - 1] = 1e-9f;
+    assert_true(how->kl(&one.terms, one.outputs, &one.terms, other.outputs) >= 0.0);
+    other.outputs[0] = NAN;
+    assert_true(isnan(how->kl(&one.terms, one.outputs, &one.terms, other.outputs)));
+}
+
 /* What is drawn of several choices is what each would be by itself, from its own noise. */
 TEST(several_choices_are_drawn_each_by_itself)
 {
