@@ -110,14 +110,22 @@ static int add_residual(const uint32_t *numbers, torso_end *end, aq_net_spec *sp
     return rc;
 }
 
+/* The activation that a section waits for, unless a convolution follows. */
+static int add_activation(torso_end *end, aq_net_spec *spec, aq_error *error)
+{
+    const aq_conv_shape alone = {.kernel = 1, .stride = 1};
+    return end->is_bare ? add_patches("block", alone, end->activation, end, spec, error) : 0;
+}
+
 /* What the input says to the gates, and they. */
 static int add_gru(const uint32_t *numbers, torso_end *end, aq_net_spec *spec, aq_error *error)
 {
     const uint32_t width = numbers[0];
+    int rc = add_activation(end, spec, error);
     const aq_layer_spec said =
         aq_layer_linear(end->width, AQ_GRU_GATES * width, AQ_ACTIVATION_NONE);
     const aq_layer_spec gru = aq_layer_gru(width);
-    int rc = aq_net_spec_add(spec, &said, error);
+    rc = rc == 0 ? aq_net_spec_add(spec, &said, error) : rc;
     *end = (torso_end){.activation = end->activation, .width = width};
     return rc == 0 ? aq_net_spec_add(spec, &gru, error) : rc;
 }
@@ -272,10 +280,7 @@ int aq_torso_add(const char *text, const aq_space *obs, enum aq_activation activ
         rc = next_element(&rest, &read) ? read.kind->add(read.numbers, &end, spec, error)
                                         : refuse(text, error);
     }
-    if (rc == 0 && end.is_bare) {
-        const aq_conv_shape alone = {.kernel = 1, .stride = 1};
-        rc = add_patches("block", alone, activation, &end, spec, error);
-    }
+    rc = rc == 0 ? add_activation(&end, spec, error) : rc;
     if (rc == 0) {
         *ret_width = end.width;
     }
