@@ -30,16 +30,18 @@ def arguments_of(options):
 
     >>> arguments_of({"seed": 3, "no_evaluator": True, "learner__learning_rate": 1e-3})
     ['--seed=3', '--no-evaluator', '--set=learner.learning_rate=0.001']
+    >>> arguments_of({"no_evaluator": False, "learner.double_q": False})
+    ['--set=learner.double_q=false']
     """
     arguments = []
     for name, value in options.items():
-        if value is None or value is False and "__" not in name:
+        if value is None:
             continue
         if "__" in name or "." in name:
             arguments.append(f"--set={name.replace('__', '.')}={_text(value)}")
         elif value is True:
             arguments.append(f"--{name.replace('_', '-')}")
-        else:
+        elif value is not False:
             arguments.append(f"--{name.replace('_', '-')}={_text(value)}")
     return arguments
 
