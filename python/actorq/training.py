@@ -1,5 +1,6 @@
 """Runs started and watched from Python: `actorq train` does the work, in processes of its own."""
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ from actorq.programs import choose_python, find_program
 from actorq.runs import Run
 
 _LOOK_S = 0.1  # between two looks at the metrics
+_STARTED = itertools.count(1)  # runs in new folders: several may begin within a second
 
 
 class TrainingError(RuntimeError):
@@ -148,7 +150,7 @@ def train(task=None, *, run=None, settings=None, **options):
     if run is None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         name = "".join(c if c.isalnum() or c in "-." else "-" for c in (task or "run").lower())
-        run = os.path.join("runs", f"{name}-{stamp}-{os.getpid()}")
+        run = os.path.join("runs", f"{name}-{stamp}-{os.getpid()}-{next(_STARTED)}")
     choose_python(task)
     arguments = ([task] if task else []) + arguments_of(_joined(options, settings or {}))
     return Training(os.fspath(run), arguments)

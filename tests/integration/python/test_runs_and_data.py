@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 from python_kit import RunKit
@@ -80,6 +81,11 @@ class TestRuns(RunKit):
                 break
             self.assertTrue(training.is_running)
             self.assertEqual(training.stop()["state"], "interrupted")
+
+    def test_runs_that_begin_at_once_have_folders_of_their_own(self):
+        with mock.patch.object(subprocess, "Popen"):
+            folders = [actorq.train("gym:CartPole-v1").folder for _ in range(3)]
+        self.assertEqual(len(set(folders)), 3)
 
     def test_what_is_wrong_is_said_in_words(self):
         for task, options, words in (("gym:CartPoole", {}, "did you mean"),
