@@ -26,4 +26,4 @@ def as_rows(values, dtype, shape, what):
             not np.array_equal(array, narrow := array.astype(dtype)):
         low, high = array.min(), array.max()
         raise ValueError(f"{what} from {low} to {high} do not fit {narrow.dtype}")
-    return np.ascontiguousarray(array, dtype).reshape(array.shape)
+    return np.require(array, dtype, ["C", "ALIGNED"]).reshape(array.shape)

@@ -55,6 +55,11 @@ class TestActors(RunKit):
         self.compare("gym:Pendulum-v1", "int8", "mixed", actor__noise=0)
 
 
+def unaligned(array):
+    """The same, as messages have it in which something of one byte stands before."""
+    return np.frombuffer(b"." + array.tobytes(), array.dtype, offset=1).reshape(array.shape)
+
+
 class TestPolicy(RunKit):
     @classmethod
     def setUpClass(cls):
@@ -75,7 +80,7 @@ class TestPolicy(RunKit):
     def test_other_types_and_orders_are_converted(self):
         wanted = self.policy.act(self.obs)
         for obs in (self.obs.astype(np.float64), np.asfortranarray(self.obs), self.obs.tolist(),
-                    self.obs[::-1][::-1]):
+                    self.obs[::-1][::-1], unaligned(self.obs)):
             np.testing.assert_array_equal(self.policy.act(obs), wanted)
         self.assertEqual(self.policy.act(np.zeros((0, 4))).shape, (0,))
 
