@@ -3,18 +3,25 @@
  */
 #include "python/extension/extension.h"
 
+#include <string.h>
+
 static PyObject *refusal;                 /* actorq.Error */
 static PyObject *make_empty, *make_dtype; /* numpy.empty and numpy.dtype; NULL: not imported yet */
 static PyObject *convert;                 /* actorq._arrays.as_rows */
 
 /* ---- errors and dicts ----------------------------------------------------------------------- */
 
+/* Of a path that is no UTF-8, or a text that was cut within a character, the rest is told. */
 PyObject *aq_py_fail(const actorq_error *error)
 {
     PyObject *kind = error->code == ACTORQ_E_INVALID ? PyExc_ValueError
                      : error->code == ACTORQ_E_NOMEM ? PyExc_MemoryError
                                                      : refusal;
-    PyErr_SetString(kind, error->text);
+    PyObject *text = PyUnicode_DecodeUTF8(error->text, (Py_ssize_t)strlen(error->text), "replace");
+    if (text != NULL) {
+        PyErr_SetObject(kind, text);
+        Py_DECREF(text);
+    }
     return NULL;
 }
 

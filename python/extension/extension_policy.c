@@ -339,12 +339,13 @@ static PyObject *get_facts(PyObject *object, void *unused)
 {
     const actorq_policy_facts *facts = facts_of((policy_object *)object);
     PyObject *dict = Py_BuildValue(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:K, s:K, s:K, s:K, s:I, s:O, s:K}", "task", facts->task,
-        "path", facts->path, "precision", facts->precision, "head", facts->head, "network",
-        facts->network, "rung", facts->rung, "run_id", (unsigned long long)facts->run_id, "version",
-        (unsigned long long)facts->version, "learner_step", (unsigned long long)facts->learner_step,
-        "parameters", (unsigned long long)facts->parameters, "output_count",
-        (unsigned)facts->output_count, "draws", facts->draws ? Py_True : Py_False, "state_count",
+        "{s:s, s:N, s:s, s:s, s:s, s:s, s:K, s:K, s:K, s:K, s:I, s:O, s:K}", "task", facts->task,
+        "path", PyUnicode_DecodeFSDefault(facts->path), "precision", facts->precision, "head",
+        facts->head, "network", facts->network, "rung", facts->rung, "run_id",
+        (unsigned long long)facts->run_id, "version", (unsigned long long)facts->version,
+        "learner_step", (unsigned long long)facts->learner_step, "parameters",
+        (unsigned long long)facts->parameters, "output_count", (unsigned)facts->output_count,
+        "draws", facts->draws ? Py_True : Py_False, "state_count",
         (unsigned long long)facts->state_count);
     (void)unused;
     if (dict != NULL && (!aq_py_set(dict, "observation", aq_py_space(&facts->observation)) ||

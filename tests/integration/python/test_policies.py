@@ -95,11 +95,17 @@ class TestPolicy(RunKit):
                 self.policy.act(obs)
         with self.assertRaisesRegex(actorq.Error, "draws nothing"):
             self.policy.draw(self.obs, 1, 2)
-        for path, words in (("nowhere", "nowhere"), (__file__, "neither a policy")):
+        for path, words in (("nowhere", "nowhere"), (__file__, "neither a policy"),
+                            (b"nowhere-\xff", "nowhere-\N{REPLACEMENT CHARACTER}")):
             with self.assertRaisesRegex(actorq.Error, words):
                 actorq.load(path)
         with self.assertRaisesRegex(ValueError, "'int9' is no format"):
             actorq.load(self.run_made.folder, "int9")
+
+    def test_a_path_need_not_be_text(self):
+        path = self.home + "/run-\udcff"  # a byte that is no UTF-8
+        os.symlink(self.run_made.folder, path)
+        self.assertTrue(actorq.load(path).facts["path"].startswith(path))
 
     def test_predict_is_as_in_stable_baselines(self):
         actions, state = self.policy.predict(self.obs, deterministic=True)
