@@ -39,6 +39,7 @@ static int fill(aq_py_vec *self)
     self->scalar = PyTuple_New(0);
     self->choices = PyMem_Calloc(facts->lanes, facts->action_bytes); /* of choices four each */
     if (self->scalar == NULL || self->choices == NULL) {
+        PyErr_NoMemory();
         return -1;
     }
     for (int i = 0; i < ARRAY_COUNT; i++) {
@@ -210,7 +211,7 @@ static PyObject *put(PyObject *object, PyObject *arguments)
     return result;
 }
 
-/* draw(lane, aq_py_array_view of (height, width, 3) bytes) */
+/* draw(lane, array of (height, width, 3) bytes) */
 static PyObject *draw(PyObject *object, PyObject *arguments)
 {
     aq_py_vec *self = (aq_py_vec *)object;
@@ -223,8 +224,7 @@ static PyObject *draw(PyObject *object, PyObject *arguments)
         return NULL;
     }
     if (view.ndim != 3 || view.shape[2] != 3 || view.itemsize != 1) {
-        PyErr_SetString(PyExc_ValueError,
-                        "a picture is an aq_py_array_view of (height, width, 3) bytes");
+        PyErr_SetString(PyExc_ValueError, "a picture is an array of (height, width, 3) bytes");
     } else if (aq_py_vec_begin(self)) {
         int rc = actorq_vec_draw(self->vec, lane, (uint32_t)view.shape[1], (uint32_t)view.shape[0],
                                  view.buf, &error);

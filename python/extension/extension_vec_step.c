@@ -145,8 +145,8 @@ static const void *take_action(const aq_py_vec *self, PyObject *action, aq_py_le
     return ret_lent->view.buf;
 }
 
-/* What the step led to, a row without an axis for it, is an aq_py_array_view of its own. What is to
- * be acted on has no place: the end of an episode can be drawn until a reset. */
+/* What the step led to, a row without an axis for it, is an array of its own. What is to be acted
+ * on has no place: the end of an episode can be drawn until a reset. */
 static PyObject *step_alone(aq_py_vec *self, const void *action)
 {
     aq_py_array_view arrays[FRESH_COUNT];
