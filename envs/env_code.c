@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/mutex.h"
 #include "common/base/parse.h"
 
 static _Atomic bool any_is_allowed;
+static pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static char allowed[AQ_TASK_NAME_MAX];
 
 void aq_env_whole_name(const char *task, char ret_name[AQ_TASK_NAME_MAX])
@@ -37,7 +39,9 @@ void aq_env_allow_code(const char *task)
     if (task == NULL) {
         any_is_allowed = true;
     } else {
+        aq_mutex_lock(&naming);
         whole_without_options(task, allowed);
+        aq_mutex_unlock(&naming);
     }
 }
 
@@ -63,10 +67,12 @@ int aq_env_code_check(const aq_env_class *class, const char *task, aq_error *err
         return 0;
     }
     whole_without_options(task, name);
-    return strcmp(name, allowed) == 0
-               ? 0
-               : aq_fail(error, AQ_E_UNSUPPORTED,
-                         "%s is code that you have not named: if you trust who has, give "
-                         "--allow-code (in Python, call actorq.allow_code())",
-                         task);
+    aq_mutex_lock(&naming);
+    const bool is_allowed = strcmp(name, allowed) == 0;
+    aq_mutex_unlock(&naming);
+    return is_allowed ? 0
+                      : aq_fail(error, AQ_E_UNSUPPORTED,
+                                "%s is code that you have not named: if you trust who has, give "
+                                "--allow-code (in Python, call actorq.allow_code())",
+                                task);
 }

@@ -4,7 +4,7 @@
  * code is loaded only where it was named by who started this process: on its command line, in a
  * configuration file that was given there, or by --allow-code. This is the one place that decides.
  *
- * Process-wide; before any other thread is started.
+ * Process-wide, any thread: what was named last counts.
  */
 #ifndef AQ_ENVS_ENV_CODE_H
 #define AQ_ENVS_ENV_CODE_H
@@ -13,7 +13,7 @@
 #include "common/policy/snapshot.h"
 #include "envs/env.h"
 
-/* This task was named here; NULL, from any thread: any may come, whoever names it. */
+/* This task was named here; NULL: any may come, whoever names it. */
 void aq_env_allow_code(const char *task);
 
 /* AQ_E_UNSUPPORTED, in words that say how to allow it, for a class that runs code which nobody has

@@ -281,6 +281,37 @@ TEST_IN_FOLDER(evaluations_are_those_of_a_seed)
                            ACTORQ_E_INVALID, "0");
 }
 
+static void *open_others(void *unused)
+{
+    for (int i = 0; i < 50; i++) {
+        actorq_vec *vec = NULL;
+        if (actorq_vec_open("gym:CartPole-v1", 1, 1, &vec, NULL) != 0) {
+            return &library_error;
+        }
+        actorq_vec_close(vec);
+    }
+    return unused;
+}
+
+TEST_IN_FOLDER(code_that_was_not_named_is_refused_whatever_another_thread_opens)
+{
+    pthread_t other;
+    void *failed;
+    actorq_worth worth;
+    const char *path = cli_path(state, "policy.aq");
+    aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 5);
+    (void)snprintf(snapshot->task, sizeof(snapshot->task), "so:./nowhere.so");
+    assert_succeeds(aq_policy_file_write(path, snapshot, &refusal));
+    actorq_policy *policy = load(path, NULL);
+    assert_int_equal(pthread_create(&other, NULL, open_others, NULL), 0);
+    for (int i = 0; i < 50; i++) {
+        assert_library_refuses(actorq_policy_evaluate(policy, 1, 9, &worth, &library_error),
+                               ACTORQ_E_UNSUPPORTED, "code that you have not named");
+    }
+    assert_int_equal(pthread_join(other, &failed), 0);
+    assert_null(failed);
+}
+
 TEST_IN_FOLDER(loading_survives_every_failed_allocation)
 {
     actorq_policy *policy = NULL;
