@@ -4,10 +4,10 @@
  *
  *     actorq_policy *policy;
  *     actorq_error error;
- *     if (actorq_policy_load("runs/first", NULL, &policy, &error) != 0) {
+ *     if (actorq_policy_load("runs/first", NULL, &policy, &error) != 0 ||
+ *         actorq_policy_act(policy, observations, 32, actions, &error) != 0) {
  *         fprintf(stderr, "%s\n", error.text);
  *     }
- *     actorq_policy_act(policy, observations, 32, actions, &error);
  *
  * What a function returns is 0, or a negative code below, and then `error` (which may be NULL) says
  * in a sentence what is wrong. Results leave through `ret_` parameters, which are untouched on
