@@ -112,23 +112,25 @@ TEST(a_message_is_received_whole)
     }
 }
 
-/* All are published before the subscriber looks: it gets the newest, and perhaps some before. */
+/* All are published before the subscriber looks: it gets the newest, and perhaps some before. A
+ * transport that is late may bring all of a round, so that rounds go on until one has a gap. */
 TEST(a_slow_subscriber_gets_the_newest)
 {
+    enum { EACH = 100, ROUNDS_MIN = 20, ROUNDS_MAX = 2000 };
+    uint32_t received = 0, published = 0;
     fixture *f = open_fixture("ipc");
-    for (uint32_t round = 0; round < 20; round++) {
-        uint32_t newest = round * 100 + 99, number = 0;
-        unsigned received = 0;
-        for (uint32_t i = round * 100; i <= newest; i++) {
-            publish(f, i, 1000);
+    for (int round = 0; round < ROUNDS_MIN || received == published; round++) {
+        uint32_t number = published, newest = published + EACH;
+        assert_true(round < ROUNDS_MAX);
+        while (published < newest) {
+            publish(f, ++published, 1000);
         }
         while (number != newest) {
             uint32_t before = number;
             assert_int_equal(receive(f, WAIT_MS, &number), 0);
-            assert_true(received == 0 || number > before);
+            assert_true(number > before);
             received++;
         }
-        assert_in_range(received, 1, 99);
     }
 }
 
@@ -148,7 +150,7 @@ TEST(messages_that_come_just_at_the_timeout_do_no_harm)
 {
     uint32_t number = 0, last = 0, received = 0;
     fixture *f = open_fixture("inproc");
-    for (uint32_t i = 1; i <= 2000; i++) {
+    for (uint32_t i = 1; i <= 2000 || (received <= 100 && i <= 100000); i++) {
         publish(f, i, 100);
         if (receive(f, (int)(i % 2), &number) == 0) {
             assert_true(number > last);
