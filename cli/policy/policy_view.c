@@ -23,11 +23,12 @@ static int figures_of(const aq_snapshot *snapshot, aq_layer_figures *figures)
     return rc;
 }
 
-/* Whether its error has a divergence of distributions. */
+/* Whether its error has a divergence of distributions: see aq_quant_error_measure. */
 static bool has_distribution(const aq_snapshot *snapshot)
 {
     const aq_net_spec *spec = &snapshot->spec;
-    return aq_layer_distributions(&spec->layers[spec->layer_count - 1]) != NULL;
+    return aq_snapshot_terms(snapshot).head->drawing != NULL ||
+           aq_layer_distributions(&spec->layers[spec->layer_count - 1]) != NULL;
 }
 
 /* null when it was not measured. */

@@ -75,6 +75,7 @@ static int write_file(const char *folder, const char *part, const char *name, co
     if (descriptor < 0) {
         return fail_at("write", beside, error);
     }
+    errno = ENOSPC; /* what a short write means, which sets none */
     if (write(descriptor, text, size) != (ssize_t)size || fsync(descriptor) != 0) {
         rc = fail_at("write", beside, error);
     }

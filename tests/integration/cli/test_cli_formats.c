@@ -89,6 +89,18 @@ TEST_WITH(a_run_over_its_budget_says_what_was_played, cli_fixture_setup, cli_fix
     check_kept(result, run, &sum);
 }
 
+/* Of policies that draw, how far what they draw by is from fp32's. */
+TEST_WITH(a_policy_that_draws_tells_its_divergence, cli_fixture_setup, cli_fixture_teardown)
+{
+    const char *run = cli_path(state, "run");
+    program_succeeds("train", "gym:Pendulum-v1", "--run", run, "--quiet", "--set",
+                     "learner.algorithm=ppo", "--set", program_short_run(ENV_STEPS), NULL);
+    const json_t *inspected = program_gives("inspect", file_in(run, "policy.aq"), "--json", NULL);
+    const json_t *error = json_object_get(inspected, "quant_error");
+    assert_true(number_of(error, "rows") > 0);
+    assert_true(number_of(error, "kl") >= 0);
+}
+
 static size_t lines_of(const char *path)
 {
     size_t lines = 0;
