@@ -4,8 +4,8 @@
 #include "common/net/security/security.h"
 
 #include <limits.h>
+#include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/address/url.h"
@@ -26,17 +26,19 @@ struct aq_security {
 static int find_token(const aq_daemon_options *options, enum aq_access_role own,
                       aq_secret *ret_secret, char ret_place[PATH_MAX], aq_error *error)
 {
-    int rc;
+    /* Out of a daemon's environment even where a file is named: what it starts would see it. */
+    int rc = aq_secret_from_environment(TOKEN_VARIABLE, own != AQ_ACCESS_NONE, ret_secret, error);
 
     if (options->token_file != NULL) {
+        if (rc == 0) {
+            aq_secret_wipe(ret_secret);
+        }
         rc = aq_text_set(ret_place, PATH_MAX, options->token_file);
         return rc < 0 ? aq_fail(error, rc, "the name of the token's file is too long")
                       : aq_secret_read(ret_place, TOKEN_FILE_MAX, ret_secret, error);
     }
-    rc = aq_text_set(ret_place, PATH_MAX, TOKEN_VARIABLE);
-    AQ_ASSERT(rc == 0);
-    rc = aq_secret_from_environment(TOKEN_VARIABLE, own != AQ_ACCESS_NONE, ret_secret, error);
     if (rc != AQ_E_NOT_FOUND || options->certs_dir == NULL) {
+        memcpy(ret_place, TOKEN_VARIABLE, sizeof(TOKEN_VARIABLE));
         return rc;
     }
     rc = aq_text_format(ret_place, PATH_MAX, "%s/token", options->certs_dir);

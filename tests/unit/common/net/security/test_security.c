@@ -231,12 +231,14 @@ TEST_OF_RUN(a_token_file_wins_and_must_be_there)
     aq_security *security;
     secure_kit_write(r->certs, "secret", SECRET, 0600);
     const char *path = file_in(r->certs, "secret");
+    assert_int_equal(setenv("ACTORQ_TOKEN", "another secret of somebody else", 1), 0);
     assert_int_equal(
         aq_security_load(
             &(aq_daemon_options){.token_file = path, .certs_dir = file_in(r->certs, "learner")},
             AQ_ACCESS_LEARNER, &security, NULL),
         0);
     assert_int_equal(aq_token_role(aq_security_token(security)), AQ_ACCESS_SHARED);
+    assert_null(getenv("ACTORQ_TOKEN")); /* for nobody that it starts to read */
     aq_security_destroy(security);
     expect_refused(&(aq_daemon_options){.token_file = "/nonexistent"}, AQ_ACCESS_ACTOR,
                    "/nonexistent");
