@@ -4,9 +4,11 @@
 #include "tests/unit/common/net/net_kit.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 
 #include "common/net/address/dial_tries.h"
 #include "common/net/address/url.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "common/net/security/security.h"
 #include "common/net/sockets/pull.h"
 #include "common/net/sockets/push.h"
@@ -79,6 +81,16 @@ uv_loop_t *net_kit_loop(void)
     assert_int_equal(uv_loop_init(loop), 0);
     at_end(end_loop, loop);
     return loop;
+}
+
+void net_kit_close_socket(nng_socket socket)
+{
+    const int64_t late_ns = aq_clock_monotonic_ns() + NET_KIT_PATIENCE_MS * AQ_NS_PER_MS;
+    (void)aq_nng_close(socket); /* what is late is closed in the background */
+    while (aq_net_unclosed() > 0) {
+        assert_true(aq_clock_monotonic_ns() < late_ns);
+        (void)poll(NULL, 0, LOOK_UP_MS);
+    }
 }
 
 struct addrinfo *net_kit_address(const char *host, uint16_t number)

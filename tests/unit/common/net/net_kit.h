@@ -6,6 +6,7 @@
 #define AQ_TESTS_UNIT_COMMON_NET_NET_KIT_H
 
 #include <netdb.h>
+#include <nng/nng.h>
 #include <stdbool.h>
 #include <uv.h>
 
@@ -33,6 +34,9 @@ void net_kit_run_for(uv_loop_t *loop, int time_ms);
 /* A loop; when the test is over it runs until the last handle is closed. */
 uv_loop_t *net_kit_loop(void);
 void net_kit_finish_loop(uv_loop_t *loop);
+
+/* Closes a socket, and stays until NNG has done so, which may take it seconds. */
+void net_kit_close_socket(nng_socket socket);
 
 /* "tcp", "ipc" or "inproc" to a url to listen at. */
 const char *net_kit_url(const char *transport, char *ret_url);

@@ -5,7 +5,6 @@
 #include <nng/protocol/pipeline0/push.h>
 #include <stdatomic.h>
 
-#include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/pull.h"
 #include "common/net/sockets/push.h"
@@ -111,7 +110,7 @@ static void close_sender(bare_push *sender)
 {
     if (!sender->is_closed) {
         sender->is_closed = true;
-        assert_true(aq_nng_close(sender->socket));
+        net_kit_close_socket(sender->socket);
     }
 }
 

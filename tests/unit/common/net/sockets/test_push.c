@@ -5,7 +5,6 @@
 #include <nng/protocol/pipeline0/pull.h>
 #include <nng/protocol/reqrep0/rep.h>
 
-#include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/push.h"
 #include "tests/support/test.h"
@@ -75,7 +74,7 @@ static void start_pulling(fixture *f)
 
 static void stop_pulling(fixture *f)
 {
-    assert_true(aq_nng_close(f->puller));
+    net_kit_close_socket(f->puller);
     f->is_pulling = false;
 }
 
@@ -284,7 +283,7 @@ TEST(a_peer_of_another_pattern_is_never_connected)
     net_kit_run_for(&f->loop, 200);
     assert_int_equal(f->connected, 1);
     assert_int_equal(f->disconnected, 1);
-    assert_true(aq_nng_close(replier));
+    net_kit_close_socket(replier);
     start_pulling(f);
     net_kit_run_until(&f->loop, is_connected, f);
 }
