@@ -66,7 +66,7 @@ static fixture *open_fixture(void)
     open_dispatcher(f);
     rpc_wire_init(&f->wire, 1 << 20);
     f->wire.channel.token = f->operator_token;
-    aq_rpc_stub_init(&f->operations, &f->wire.channel, &actorq__v1__operations__descriptor, 5000);
+    aq_rpc_stub_init(&f->operations, &f->wire.channel, &actorq__v1__operations__descriptor, 120000);
     return f;
 }
 

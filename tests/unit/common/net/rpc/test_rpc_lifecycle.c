@@ -113,12 +113,14 @@ TEST(a_closing_client_takes_no_calls)
 TEST(answers_after_the_server_is_closed_go_nowhere)
 {
     const rpc_result *results[CALLS];
-    net_pair *pair = net_pair_open("inproc", 300);
+    net_pair *pair = net_pair_open("inproc", TIMEOUT_MS);
     net_pair_hold(pair, results, CALLS);
     net_pair_stop_server(pair);
     rpc_kit_answer_held(&pair->kit);
-    net_pair_wait(pair, results[0]);
-    assert_int_equal(results[0]->code, AQ_RPC_DEADLINE_EXCEEDED);
+    net_kit_run_for(&pair->loop, 300);
+    for (int i = 0; i < CALLS; i++) {
+        assert_int_equal(results[i]->count, 0);
+    }
 }
 
 /* A method that closes the server it was called through, before or after it answers. */

@@ -273,9 +273,10 @@ TEST(a_member_may_not_hold_more_than_others)
     pair->operations.timeout_ms = REFUSED_MS;
     aq_tcp_door_set(&limits);
     memset(reason, 'x', sizeof(reason) - 1);
-    assert_int_equal(net_pair_wait(pair, net_pair_stop(pair, reason))->code,
-                     AQ_RPC_DEADLINE_EXCEEDED);
-    assert_true(aq_net_peer_counters().cut_full > cut_before);
+    do { /* one that a busy host did not send in time, nobody has cut */
+        assert_int_equal(net_pair_wait(pair, net_pair_stop(pair, reason))->code,
+                         AQ_RPC_DEADLINE_EXCEEDED);
+    } while (aq_net_peer_counters().cut_full == cut_before);
     assert_true(fetch(pair, 100)->ok);
 }
 
