@@ -27,6 +27,7 @@ static void wait_a_moment(uv_loop_t *loop, uv_timer_t *patience)
 {
     uv_timer_start(patience, on_patience_over, 100, 0);
     uv_run(loop, UV_RUN_DEFAULT);
+    uv_run(loop, UV_RUN_NOWAIT); /* a moment may be over before the loop has looked at all */
 }
 
 /* What is heard of it when it comes that often. */
