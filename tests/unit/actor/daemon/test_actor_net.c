@@ -296,16 +296,26 @@ TEST_WITH(a_shard_that_dies_is_found_again_and_nothing_is_lost, set_up, tear_dow
     end_run();
 }
 
+/* What all threads but this one have worked. */
+static int64_t others_cpu_ns(void)
+{
+    return aq_clock_cpu_ns() - aq_clock_thread_ns();
+}
+
 TEST_WITH(an_idle_actor_takes_no_processor_time, set_up, tear_down)
 {
     stage.shard.granted = 8 * KIT_ENVS;
     start_actor(false);
     serve_until(has_spent_its_credit);
-    serve_for(50);
-    int64_t before_ns = aq_clock_cpu_ns();
-    serve_for(500);
-    /* This thread's own pulse included; a loop that spins would take all of it. */
-    assert_true(aq_clock_cpu_ns() - before_ns < 200 * AQ_NS_PER_MS);
+    int64_t spent_ns = INT64_MAX;
+    for (int i = 0; i < 10 && spent_ns >= 100 * AQ_NS_PER_MS; i++) { /* it may come to rest late */
+        serve_for(50);
+        const int64_t before_ns = others_cpu_ns();
+        serve_for(500);
+        spent_ns = others_cpu_ns() - before_ns;
+    }
+    /* A loop that spins would take all that it gets. */
+    assert_true(spent_ns < 100 * AQ_NS_PER_MS);
     end_run();
 }
 
