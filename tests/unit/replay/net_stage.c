@@ -170,7 +170,8 @@ void net_stage_join(net_stage *stage)
 aq_rpc_stub net_stage_stub(const net_stage *stage, const ProtobufCServiceDescriptor *descriptor)
 {
     aq_rpc_stub stub;
-    aq_rpc_stub_init(&stub, aq_rpc_client_channel(stage->client), descriptor, 10000);
+    aq_rpc_stub_init(&stub, aq_rpc_client_channel(stage->client), descriptor,
+                     NET_STAGE_DEADLINE_S * 1000);
     return stub;
 }
 
