@@ -4,8 +4,11 @@
 #include "tests/integration/storm/storm.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "common/net/address/url.h"
@@ -48,6 +51,34 @@ void storm_finish_loop(uv_loop_t *loop)
     assert_int_equal(uv_loop_close(loop), 0);
 }
 
+void storm_wait_closed(void)
+{
+    const int64_t late_ns = aq_clock_monotonic_ns() + PATIENCE_MS * AQ_NS_PER_MS;
+    while (aq_net_unclosed() > 0) {
+        assert_true(aq_clock_monotonic_ns() < late_ns);
+        (void)poll(NULL, 0, LOOK_UP_MS);
+    }
+}
+
+/* Binds the port and does not listen at it, as the clusters of other tests do (cluster.c): who
+ * listens sets SO_REUSEADDR and still can, they find it taken. It is given back by the end of the
+ * process. */
+static bool hold_port(unsigned port)
+{
+    static const int yes = 1;
+    const struct sockaddr_in address = {.sin_family = AF_INET,
+                                        .sin_port = htons((uint16_t)port),
+                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int held = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(held >= 0);
+    if (bind(held, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+        (void)close(held);
+        return false;
+    }
+    assert_int_equal(setsockopt(held, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)), 0);
+    return true;
+}
+
 /* True when one can listen there. */
 static bool is_free(const char *url)
 {
@@ -79,8 +110,11 @@ void storm_url(aq_rng *rng, const char *transport, char *ret_url)
 {
     do {
         if (strcmp(transport, "tcp") == 0) {
-            snprintf(ret_url, AQ_URL_MAX, "tcp://127.0.0.1:%u",
-                     PORT_MIN + (unsigned)aq_rng_below(rng, PORT_COUNT));
+            unsigned port;
+            do {
+                port = PORT_MIN + (unsigned)aq_rng_below(rng, PORT_COUNT);
+            } while (!hold_port(port));
+            snprintf(ret_url, AQ_URL_MAX, "tcp://127.0.0.1:%u", port);
         } else {
             if (ipc_urls == 0) {
                 assert_int_equal(atexit(remove_ipc_names), 0);

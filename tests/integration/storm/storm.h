@@ -24,8 +24,9 @@ unsigned storm_rounds(void);
 /* Prints the seed. */
 void storm_seed(aq_rng *rng);
 
-/* A url that nobody listens at: "tcp" or "ipc". The port lies below those that systems give to
- * dialling sockets, so that no socket can dial itself there. */
+/* A url that nobody listens at, and no other test will until this process has ended: "tcp" or
+ * "ipc". The port lies below those that systems give to dialling sockets, so that no socket can
+ * dial itself there. */
 void storm_url(aq_rng *rng, const char *transport, char *ret_url);
 
 /* Runs this program with these arguments (argument may be NULL). */
@@ -37,7 +38,7 @@ void storm_kill(pid_t child);
 /* True when the child has ended by itself, as when it could not listen; it is gone then. */
 bool storm_has_ended(pid_t child);
 
-/* Runs the loop until `done`, for half a minute at most. */
+/* Runs the loop until `done`, for four minutes at most. */
 typedef bool (*storm_fn)(void *user);
 void storm_run_until(uv_loop_t *loop, storm_fn done, void *user);
 
@@ -49,5 +50,8 @@ void storm_child_loop(uv_loop_t *ret_loop);
 
 /* Runs it until the last handle is closed. */
 void storm_finish_loop(uv_loop_t *loop);
+
+/* Waits until NNG has closed every socket, which may take it seconds. */
+void storm_wait_closed(void);
 
 #endif
