@@ -190,7 +190,13 @@ TEST_LIVE(an_error_is_told_by_name_and_by_exit_status)
 
 TEST_LIVE(an_answer_that_does_not_come_exceeds_the_deadline)
 {
-    program_run("call", live->url, "Stop", "{\"reason\": \"hold\"}", "--timeout-ms", "2000", NULL);
+    /* A busy host may need all of that to reach the daemon, which is another failure. */
+    static const char *const timeouts_ms[] = {"2000", "8000", "30000"};
+    const program_result *result = NULL;
+    for (int i = 0; i < 3 && (result == NULL || result->exit_status == 1); i++) {
+        result = program_run("call", live->url, "Stop", "{\"reason\": \"hold\"}", "--timeout-ms",
+                             timeouts_ms[i], NULL);
+    }
     program_assert_failure(64 + 4, "DEADLINE_EXCEEDED: ");
 }
 
