@@ -173,9 +173,9 @@ static void run_until_logged(supervisor_desk *desk, const char *name, const char
 static void run_for(supervisor_desk *desk, uint64_t ms)
 {
     uint64_t until_ms = uv_hrtime() / 1000000 + ms;
-    while (uv_hrtime() / 1000000 < until_ms) {
+    do {
         uv_run(&desk->loop, UV_RUN_ONCE);
-    }
+    } while (uv_hrtime() / 1000000 < until_ms);
 }
 
 /* ---- launchers ----------------------------------------------------------------------------- */
@@ -183,20 +183,12 @@ static void run_for(supervisor_desk *desk, uint64_t ms)
 /* The second time it stays without having launched anything, which is its own affair. */
 TEST_OF_SUPERVISOR_DESK(a_launcher_that_outlives_what_it_launched_is_killed)
 {
-    enum { TURNS = 50 }; /* of two milliseconds; it looks every ten */
-    char script[512];
-    const char *go = cli_path(&desk->folder, "go");
-    (void)snprintf(script, sizeof(script),
-                   "[ $# -gt 0 ] || { (until [ -e '%s' ]; do sleep 0.01; done) & echo launched; "
-                   "wait; }; echo alone $1; exec sleep 600",
-                   go);
     desk->alone_ms = 50;
-    start(desk, "mpirun", script);
-    run_until_logged(desk, "mpirun", "launched");
-    for (int i = 0; i < TURNS; i++) { /* what it launched is seen, however late */
-        uv_run(&desk->loop, UV_RUN_ONCE);
-    }
-    file_put_text(go, "");
+    start(desk, "mpirun",
+          "[ $# -gt 0 ] || { sleep 600 & echo $!; wait; }; echo alone $1; exec sleep 600");
+    run_until_logged(desk, "mpirun", "\n");
+    run_for(desk, 100); /* what it launched is seen */
+    assert_int_equal(kill(atoi(log_of(desk, "mpirun")), SIGKILL), 0);
     run_until_logged(desk, "mpirun", "alone again");
     assert_string_equal(desk->restarts[0].how, "killed by signal 9");
     run_for(desk, 300);
