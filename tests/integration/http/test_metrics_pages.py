@@ -107,7 +107,8 @@ class TestPages(unittest.TestCase):
     def setUpClass(cls):
         cls.home = tempfile.mkdtemp(prefix="actorq-http-")
         with open(cls.home + "/c.yaml", "w", encoding="utf-8") as file:
-            file.write("task: gym:CartPole-v1\nevaluator: {threshold: 1.0e+300}\n")
+            file.write("task: gym:CartPole-v1\nevaluator: {threshold: 1.0e+300}\n"
+                       "net: {member_timeout_ms: 60000}\n")  # whoever lives is heard within it
         url = f"ipc://{cls.home}/learner"
         join = ["--learner", url]
         commands = {
