@@ -16,7 +16,7 @@
 #include "tests/unit/cli/status_fixture.h"
 
 enum { CALLS_MAX = 16, BYTES_MAX = 1 << 20 };
-#define PATIENCE_NS (30 * AQ_NS_PER_S)
+#define PATIENCE_NS (120 * AQ_NS_PER_S)
 
 struct fake_daemon {
     Actorq__V1__Operations_Service operations; /* first: the service is the daemon */
@@ -148,6 +148,14 @@ const char *fake_daemon_url(const fake_daemon *daemon)
 void fake_daemon_end_run(fake_daemon *daemon)
 {
     atomic_store(&daemon->run_is_over, true);
+}
+
+unsigned fake_daemon_asked(fake_daemon *daemon)
+{
+    uv_mutex_lock(&daemon->lock);
+    const unsigned asked = daemon->asked;
+    uv_mutex_unlock(&daemon->lock);
+    return asked;
 }
 
 void fake_daemon_wait_asked(fake_daemon *daemon, unsigned times)

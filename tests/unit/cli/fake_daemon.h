@@ -17,7 +17,10 @@ const char *fake_daemon_url(const fake_daemon *daemon);
 /* From now on its run is solved. Any thread. */
 void fake_daemon_end_run(fake_daemon *daemon);
 
-/* Waits until Status was answered so often; half a minute is a failure. Any thread. */
+/* How often its Status was answered. Any thread. */
+unsigned fake_daemon_asked(fake_daemon *daemon);
+
+/* Waits until it was answered so often; two minutes are a failure. Any thread. */
 void fake_daemon_wait_asked(fake_daemon *daemon, unsigned times);
 
 void fake_daemon_stop(fake_daemon *daemon);
