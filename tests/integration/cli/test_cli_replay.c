@@ -307,7 +307,7 @@ TEST(a_shard_that_runs_gives_and_takes)
     char url[TEXT_MAX];
     const json_int_t steps = steps_of(at("steps.aqds"));
     program_start("train", "--offline", at("steps.aqds"), "--run", at("live"), "--quiet",
-                  "--no-evaluator", "--set", "learner.algorithm=dqn", "--set", "limits.wall_s=50",
+                  "--no-evaluator", "--set", "learner.algorithm=dqn", "--set", "limits.wall_s=250",
                   NULL);
     const pid_t train = program_pid();
     find_shard(at("live"), url);
@@ -342,7 +342,7 @@ TEST(a_shard_that_keeps_a_proportion_takes_a_data_set_beside_its_actors)
     program_succeeds("replay", "export", at("car/replay-0"), at("car.aqds"), "--quiet", NULL);
     program_start("train", "gym:MountainCar-v0", "--run", at("paced"), "--quiet", "--no-evaluator",
                   "--set", "replay.tolerance=512", "--set", "limits.env_steps=1000000000", "--set",
-                  "limits.wall_s=100", NULL);
+                  "limits.wall_s=250", NULL);
     const pid_t train = program_pid();
     find_shard(at("paced"), url);
     shell_succeeds("timeout %d sh -c 'until grep -q learner_steps.:[1-9] %s/paced/metrics.jsonl; "
