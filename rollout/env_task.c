@@ -16,7 +16,7 @@ static int check_acting(const aq_env *env, aq_error *error)
     const bool is_box = action->kind == AQ_SPACE_BOX;
     if (env->schema.obs.kind != AQ_SPACE_BOX || (is_box && action->dtype != AQ_DTYPE_F32)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s is \"%s\"; acting takes a box of f32 or u8 and gives a choice or a box "
+                       "%s is \"%s\"; acting takes a box of f32 or u8 and gives choices or a box "
                        "of f32",
                        env->name, aq_schema_text(&env->schema, text, sizeof(text)));
     }
