@@ -50,23 +50,27 @@ def told(folders, name):
 
 
 def cell(values):
-    return f"{statistics.mean(values):.4g} ± {interval(values):.3g}"
+    width = f" ± {interval(values):.3g}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.4g}{width}"
 
 
 def beside(values, others):
     """The difference of the means as a share of the other one, and whether the intervals meet."""
     mean, other = statistics.mean(values), statistics.mean(others)
+    difference = f"{100 * (mean - other) / abs(other):+.1f} %"
+    if len(values) < 2:
+        return difference
     meet = abs(mean - other) <= interval(values) + interval(others)
-    return f"{100 * (mean - other) / abs(other):+.1f} %, {'overlap' if meet else 'apart'}"
+    return f"{difference}, {'overlap' if meet else 'apart'}"
 
 
-def draw(actorq, row, arms):
+def draw(actorq, row, seeds, arms):
     """Curves as rows of a file and as a picture."""
     with (HERE / "curves" / f"{row['figure']}.csv").open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["curve", "seed", "env_steps", "return_mean", "episodes"])
         for name, folders in arms.items():
-            for seed, folder in enumerate(folders, 1):
+            for seed, folder in zip(seeds, folders):
                 for steps, value, episodes in binned_returns(folder, *bin_steps(folder)):
                     table.writerow([name, seed, steps, f"{value:.2f}", episodes])
     subprocess.run([actorq, "plot", *[str(folder) for made in arms.values() for folder in made],
@@ -86,7 +90,7 @@ def compare(actorq, row, work, seeds):
             kept.setdefault(name, []).append(kept_return(actorq, arm, folder, seed))
             late.setdefault(name, []).append(last_fifth(folder))
     if "figure" in row:
-        draw(actorq, row, folders)
+        draw(actorq, row, seeds, folders)
     of = f"`{' '.join(command(row))}`"
     other = list(row["arms"])[-1]
     for name in row["arms"]:

@@ -14,7 +14,8 @@ campaign of days adds up, commit by commit, over machines. One that was cut off 
 checkpoint in --work. Curves are in dmc-TASK.csv, or of other presets than dmc-d4pg PRESET-TASK.csv:
 the mean of all greedy episodes in each fiftieth of the frames. What else is known of a run is in
 suite-runs.csv; wall_s is since a run was last started, processor_s of all of it. "final" is the
-mean over the last tenth of the frames, as in the published figures; "best" the policy that the run
+mean over the last tenth of the frames, as in the published figures, of the seeds that were
+evaluated there; "best" the policy that the run
 kept (policy.aq), over 100 fresh episodes as it was broadcast.
 
 What is published is in suite-published.csv: d4pg from the data published with DreamerV3, sac and
@@ -174,10 +175,12 @@ def train(arguments, task, form, seed):
 
 
 def final_return(arguments, points):
-    """Over the last tenth of the frames; of a run that --set made shorter, as many of its own."""
-    begin_of_end = points[-1][0] - SUBJECTS[arguments.preset].frames * 0.1
-    last = [(value, episodes) for frames, value, episodes in points if frames > begin_of_end]
-    return sum(value * n for value, n in last) / sum(n for _, n in last)
+    """Over the last tenth of the frames; of a run that --set made shorter, as many of its own. None
+    where no evaluation came to its end there."""
+    frames = SUBJECTS[arguments.preset].frames
+    end = points[-1][0] if arguments.set else frames
+    last = [(value, episodes) for at, value, episodes in points if at > end - frames * 0.1]
+    return sum(value * n for value, n in last) / sum(n for _, n in last) if last else None
 
 
 def interval(values):
@@ -206,7 +209,8 @@ def report(arguments):
             best = [float(row["best"]) for row in rows_of(arguments.curves / RUNS)
                     if (row["preset"], row["task"], row["format"]) ==
                     (arguments.preset, task, form) and int(row["seed"]) <= arguments.seeds]
-            row += [cell(finals), cell(best), " ".join(f"{value:.0f}" for value in finals) or "–"]
+            row += [cell([value for value in finals if value is not None]), cell(best),
+                    " ".join("–" if value is None else f"{value:.0f}" for value in finals) or "–"]
         print("| " + " | ".join(row) + " |")
 
 

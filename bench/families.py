@@ -18,6 +18,7 @@ import pathlib
 import statistics
 
 from arms import CORRECTIONS, FORMATS, GRADIENTS, HEAD, PRODUCTS, compare
+from control_suite import T95
 from run_once import command, folder_of, kept_return, train
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -123,7 +124,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", choices=ROWS, required=True)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=10, choices=range(1, len(T95) + 2),
+                        metavar="N")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--only", default="", help="rows whose command has this text in it")
     parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs go")

@@ -22,7 +22,7 @@ static inline void aq_sort_figures(double *values, size_t count)
 static inline double aq_median(double *values, size_t count)
 {
     aq_sort_figures(values, count);
-    return values[count / 2];
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 #endif

@@ -73,6 +73,8 @@ def main():
               f"{data['return_mean']:.0f} ± {data['return_std']:.0f}, best policy {best:.0f}\n\n"
               "| `--offline` | last fifth | of the best | chosen | of the best | processor s |\n"
               "|---|--:|--:|--:|--:|--:|", flush=True)
+        work = arguments.work / data_set.stem
+        work.mkdir(exist_ok=True)
         for name, algorithm, options in ROWS:
             if arguments.only and algorithm not in arguments.only:
                 continue
@@ -83,7 +85,7 @@ def main():
                                 "learner.products=auto"]}
             last, chosen, used = [], [], []
             for seed in range(1, arguments.seeds + 1):
-                folder = folder_of(arguments.work, row, seed)
+                folder = folder_of(work, row, seed)
                 used.append(train(arguments.actorq, row, folder, seed)[1])
                 last.append(late_return(folder))
                 chosen.append(kept_return(arguments.actorq, row, folder, seed))

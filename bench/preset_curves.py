@@ -14,7 +14,7 @@ import pathlib
 import subprocess
 
 from run_curves import binned_returns
-from run_once import ENVIRONMENT
+from run_once import train
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -73,14 +73,6 @@ GROUPS = {
 }
 
 
-def train(arguments, folder, steps, options, seed):
-    if not folder.exists():
-        subprocess.run(
-            [arguments.actorq, "train", *options, "--seed", str(seed), "--run", str(folder),
-             "--quiet", "--set", f"limits.env_steps={steps}"], env=ENVIRONMENT, check=True,
-            stdout=subprocess.DEVNULL)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -90,6 +82,7 @@ def main():
     parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
+    apart = "learner.torso" if arguments.group == "games" else "learner.algorithm"
     with (HERE / "curves" / f"{arguments.group}.csv").open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["curve", "seed", "env_steps", "return_mean", "episodes"])
@@ -98,12 +91,14 @@ def main():
             for name, options in runs.items():
                 for seed in range(1, arguments.seeds + 1):
                     folder = arguments.work / f"{name}-{seed}"
-                    train(arguments, folder, steps, [*options, *settings], seed)
+                    train(arguments.actorq,
+                          {"task": options[0], "options": [*options[1:], *settings],
+                           "settings": [f"limits.env_steps={steps}"]}, folder, seed)
                     folders.append(str(folder))
                     for row in binned_returns(folder, bin_steps, steps):
                         table.writerow([name, seed, row[0], f"{row[1]:.2f}", row[2]])
             picture = ROOT / "docs" / "figures" / f"{arguments.group}-{figure}.svg"
-            subprocess.run([arguments.actorq, "plot", *folders, "--group-by", "learner.algorithm",
+            subprocess.run([arguments.actorq, "plot", *folders, "--group-by", apart,
                             "--level", str(level), "--output", str(picture)], check=True)
 
 

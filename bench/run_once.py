@@ -12,8 +12,8 @@ ENVIRONMENT = {name: value for name, value in os.environ.items()
 
 def command(row):
     learners = ["--learners", str(row["learners"])] if "learners" in row else []
-    return ["train", row["task"], *learners, *row.get("options", []),
-            "--set", f"learner.algorithm={row['algorithm']}",
+    algorithm = ["--set", f"learner.algorithm={row['algorithm']}"] if "algorithm" in row else []
+    return ["train", row["task"], *learners, *row.get("options", []), *algorithm,
             *[word for setting in row["settings"] for word in ("--set", setting)]]
 
 
@@ -30,11 +30,12 @@ def train(actorq, row, folder, seed):
         begun = time.monotonic()
         child = subprocess.Popen([actorq, *command(row), "--seed", str(seed), "--run", str(folder),
                                   "--parent", str(os.getpid()), "--quiet", "--json"],
-                                 env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+                                 env=ENVIRONMENT, stdout=subprocess.PIPE)
+        said = child.stdout.read()
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            raise SystemExit(f"{folder} has failed: {actorq} {' '.join(command(row))}")
+        if child.returncode != 0 or json.loads(said)["interrupted"]:
+            raise SystemExit(f"{folder} did not come to its end: {actorq} {' '.join(command(row))}")
         kept.write_text(json.dumps([time.monotonic() - begun, used.ru_utime + used.ru_stime]))
     return json.loads(kept.read_text())
 

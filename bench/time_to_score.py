@@ -8,7 +8,8 @@ their end, with a checkpoint every five seconds. What every checkpoint held is t
 format of its run over ten greedy episodes, the same for all, so that looking costs no run anything.
 Neighbouring versions return this and that, so a run has the score when the mean over all
 checkpoints of its last 10,000 environment steps reaches it. Times are the learner's, from its
-start.
+start. A run of which nothing was played in its first 10,000 steps says nothing of when, so the
+report names it and leaves it out.
 
 A run that was played is kept in bench/curves/paper-time.csv, and is not made again; with --report
 nothing is trained.
@@ -101,6 +102,19 @@ def reached(points, score):
                  and window_mean(points, point) >= score), None)
 
 
+def runs_of(row, form, seeds):
+    """The points of each run that was looked at from its beginning."""
+    runs = []
+    for seed in range(1, seeds + 1):
+        points = kept_rows(row, form, seed)
+        if points and int(points[0]["env_steps"]) > WINDOW_STEPS:
+            print(f"{form}, seed {seed} is left out: nothing was played before step"
+                  f" {points[0]['env_steps']}\n")
+        elif points:
+            runs.append(points)
+    return runs
+
+
 def mean_of(points, name):
     """None where a run did not come so far: a mean over the others would flatter."""
     all_came = points and None not in points
@@ -115,9 +129,8 @@ def cells(firsts):
 
 def report(rows, seeds):
     for row in rows:
-        runs = {form: [points for seed in range(1, seeds + 1)
-                       if (points := kept_rows(row, form, seed))] for form in FORMATS}
         print(f"\n`{row['task']}`\n")
+        runs = {form: runs_of(row, form, seeds) for form in FORMATS}
         for form, all_points in runs.items():
             lasts = [points[-1] for points in all_points]
             pace = [float(last["env_steps"]) / float(last["wall_s"]) for last in lasts]

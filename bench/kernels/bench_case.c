@@ -70,8 +70,9 @@ static void count_work(ours *one)
 {
     const aq_net_spec *spec = &one->problem->spec;
     const size_t rows = one->problem->rows;
+    const size_t input_bytes = one->problem->bytes != NULL ? 1 : sizeof(float);
     one->bytes =
-        aq_snapshot_tensor_bytes(one->snapshot) + rows * aq_net_spec_inputs(spec) * sizeof(float);
+        aq_snapshot_tensor_bytes(one->snapshot) + rows * aq_net_spec_inputs(spec) * input_bytes;
     one->operations = 0.0;
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_snapshot_layer *layer = &one->snapshot->layers[i];

@@ -14,12 +14,6 @@
 /* After others have filled the third cache, the second call still finds little of its own there. */
 enum { CALLS_MIN = 4, CALLS_MAX = 1 << 20, WARM_CALLS = 8 };
 
-static double median(double *values, size_t count)
-{
-    aq_sort_figures(values, count);
-    return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2.0;
-}
-
 static int64_t time_calls(const aq_contender *contender, uint32_t calls)
 {
     const int64_t started = aq_clock_cpu_ns();
@@ -77,7 +71,7 @@ double aq_paired_times_us(const aq_paired_times *times, size_t index)
     double sorted[AQ_TIMING_ROUNDS_MAX];
     AQ_ASSERT(index < times->count);
     memcpy(sorted, times->us + index * times->rounds, times->rounds * sizeof(*sorted));
-    return median(sorted, times->rounds);
+    return aq_median(sorted, times->rounds);
 }
 
 double aq_paired_times_ratio(const aq_paired_times *times, size_t index, size_t base)
@@ -88,5 +82,5 @@ double aq_paired_times_ratio(const aq_paired_times *times, size_t index, size_t 
         ratios[round] =
             times->us[index * times->rounds + round] / times->us[base * times->rounds + round];
     }
-    return median(ratios, times->rounds);
+    return aq_median(ratios, times->rounds);
 }

@@ -111,7 +111,7 @@ static int measure(aq_learner_case *of, const crew *ranks, uint64_t steps, doubl
     return rc;
 }
 
-/* Beside a step of the case, whose critic has so many parameters. */
+/* Beside a step of the case, whose critic has about so many parameters. */
 static int measure_noise(double step_ms)
 {
     enum { COUNT = 418000, LOOKS = 40 };

@@ -14,6 +14,7 @@
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/text_table.h"
+#include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/plain_text.h"
 #include "common/sys/machine.h"
@@ -125,6 +126,7 @@ static int measure(const bench_request *request, bench_result *result, aq_error 
         const aq_learner_case_name name = aq_learner_case_name_of(i);
         const bool is_wanted = strstr(name.text, request->only) != NULL;
         for (uint32_t threads = 1; is_wanted && threads <= THREADS_MAX; threads++) {
+            AQ_ASSERT(result->count < ROWS_MAX);
             bench_row *row = &result->rows[result->count];
             int rc = measure_row(request, &timing, i, threads, row, error);
             if (rc != 0) {

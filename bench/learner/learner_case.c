@@ -210,6 +210,9 @@ static void fill_batch(aq_learner_case *of, aq_rng *rng)
 
 static void add_product(aq_learner_case *of, aq_product product, uint32_t times)
 {
+    if (times == 0) {
+        return;
+    }
     AQ_ASSERT(of->product_count < AQ_PRODUCTS_MAX);
     product.b_stride = product.transposes_b ? product.k : product.n;
     of->products[of->product_count++] = (aq_case_product){product, times};

@@ -89,8 +89,9 @@ static int run_turn(way *at, const work *what, double *ret_count, aq_error *erro
     double per_s;
     int rc;
     if (at->drawer != NULL) {
+        const uint64_t batches = aq_replay_drawer_batches(at->drawer);
         rc = aq_replay_drawer_run(at->drawer, at->stage.rig, DRAWING_NS, &per_s, error);
-        *ret_count = rc == 0 ? per_s * ((double)DRAWING_NS / (double)AQ_NS_PER_S) : 0;
+        *ret_count = (double)(aq_replay_drawer_batches(at->drawer) - batches);
         return rc;
     }
     const uint64_t messages = aq_replay_feeder_messages(feeder);

@@ -249,6 +249,11 @@ int aq_replay_drawer_run(aq_replay_drawer *drawer, aq_replay_rig *rig, int64_t t
     return 0;
 }
 
+uint64_t aq_replay_drawer_batches(const aq_replay_drawer *drawer)
+{
+    return drawer->batches;
+}
+
 double aq_replay_drawer_latency_ms(aq_replay_drawer *drawer, double quantile)
 {
     const size_t count = drawer->latency_count;

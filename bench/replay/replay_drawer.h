@@ -38,6 +38,8 @@ void aq_replay_drawer_destroy(aq_replay_drawer *drawer); /* NULL is fine */
 int aq_replay_drawer_run(aq_replay_drawer *drawer, aq_replay_rig *rig, int64_t time_ns,
                          double *ret_batches_per_s, aq_error *error) AQ_MUST_USE;
 
+uint64_t aq_replay_drawer_batches(const aq_replay_drawer *drawer); /* that have come so far */
+
 /* Milliseconds from a call to its answer, over all runs so far. NaN before the first. */
 double aq_replay_drawer_latency_ms(aq_replay_drawer *drawer, double quantile);
 
