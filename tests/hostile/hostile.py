@@ -106,6 +106,8 @@ def strangers(build, short):
                     lambda: rude.shout(run.port, rude.REQ, megabytes << 20), "rejected")
         table.visit("garbage as experience",
                     lambda: rude.shout(run.port + 3, rude.PUSH, 2 * megabytes << 20), "rejected")
+        table.visit("calls whose answers nobody takes",
+                    lambda: rude.ask_deafly(run.port), "cut_full")
         table.row("after", "", run.rate(CALM_S))
         for daemon, kb, fds in zip(run.daemons[:2], resident, descriptors):
             table.row(f"memory of the {daemon.name}",

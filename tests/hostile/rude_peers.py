@@ -209,6 +209,21 @@ def shout(port, pattern, total, piece=60000):
     return f"{sent / 1e6:.0f} MB over {connections} connections"
 
 
+def ask_deafly(port):
+    """Calls that are noise, and nobody who takes their answers."""
+    started, sent = time.monotonic(), 0
+    body = message(struct.pack(">I", 0x80000001) + b"noise")
+    with greet(port, REQ) as peer:
+        try:
+            while time.monotonic() - started < PATIENCE_S:
+                sent += peer.send(body * 100)
+        except TimeoutError:
+            pass
+        except OSError:
+            return f"closed after {sent // len(body)} calls"
+    raise AssertionError("who takes no answers may ask for ever")
+
+
 def drain(peer, stop):
     """Takes the answers, so that nobody waits for us."""
     while not stop.is_set():

@@ -13,9 +13,12 @@ typedef struct aq_net_peers {
     uint64_t strangers;   /* of them, went without a word that NNG knows, or were sent away */
     uint64_t refused_connections; /* beyond the most, in all or from one address */
     uint64_t cut_slow;            /* a message that had begun came too slowly */
-    uint64_t cut_full;            /* it held the most when too much was held */
+    uint64_t cut_full;            /* it held the most when too much was held, its words or ours */
 } aq_net_peers;
 
 aq_net_peers aq_net_peer_counters(void); /* any thread */
+
+/* A connection was closed for the replies that it did not take. */
+void aq_net_peers_cut_full(void);
 
 #endif

@@ -106,6 +106,13 @@ aq_net_peers aq_net_peer_counters(void)
     return copy;
 }
 
+void aq_net_peers_cut_full(void)
+{
+    aq_mutex_lock(&lock);
+    inflow.counters.cut_full++;
+    aq_mutex_unlock(&lock);
+}
+
 /* ---- coming in ------------------------------------------------------------------------------ */
 
 /* Whoever listens at [::] listens at every IPv4 address too, whatever the host's default is. */

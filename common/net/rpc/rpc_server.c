@@ -5,16 +5,22 @@
  * (NNG's threads), crosses to the loop, is dispatched, sends the reply, receives again. The loop
  * opens another slot whenever few are left that receive, so a long poll costs a slot and keeps
  * nobody waiting. There are a few more slots than calls: whoever comes on top of them is told so.
+ *
+ * A reply waits in its slot while its caller does not take those before. Callers that take none
+ * must neither keep the slots nor fill the memory: when either runs short, the connection goes that
+ * has the most waiting.
  */
 #include "common/net/rpc/rpc_server.h"
 
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/net/nng_mend/net_peers.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/security/nng_error.h"
 #include "common/net/security/security.h"
@@ -23,6 +29,10 @@
 
 enum { SPARE_SLOTS = 4, SEND_TIMEOUT_MS = 10000 };
 
+/* Of replies that wait: how many are nothing unusual, for how many of the largest there is room,
+ * and what each counts beside its bytes. */
+enum { UNSENT_USUAL = 64, UNSENT_LARGEST_MAX = 16, UNSENT_BYTES = 64 << 10 };
+
 enum slot_state { SLOT_RECEIVING, SLOT_RECEIVED, SLOT_DISPATCHED, SLOT_SENDING };
 
 typedef struct request_slot {
@@ -30,8 +40,16 @@ typedef struct request_slot {
     enum slot_state state;        /* NNG's threads while receiving or sending, else the loop */
     nng_ctx context;
     nng_aio *operation;
-    nng_msg *request; /* while SLOT_RECEIVED */
+    nng_msg *request;      /* while SLOT_RECEIVED */
+    uint32_t pipe;         /* loop; whose request it was */
+    _Atomic size_t unsent; /* weight of the reply that waits; 0: none */
 } request_slot;
+
+/* What waits for one connection. */
+typedef struct unsent_share {
+    uint32_t pipe;
+    size_t weight;
+} unsent_share;
 
 struct aq_rpc_server {
     nng_socket socket;
@@ -42,9 +60,85 @@ struct aq_rpc_server {
     size_t slot_count;
     size_t slots_max;
     _Atomic size_t receiving;
+    _Atomic size_t unsent_count; /* replies that wait, */
+    _Atomic size_t unsent;       /* and their weight, */
+    size_t unsent_max;           /* which may be so much */
+    unsent_share *shares;        /* [slots_max]; room to find out whose they are */
     size_t request_bytes_max;
     char url[AQ_URL_MAX];
 };
+
+/* ---- replies that wait ---------------------------------------------------------------------- */
+
+static void count_unsent(request_slot *slot, size_t size)
+{
+    const size_t weight = size + UNSENT_BYTES;
+
+    atomic_store(&slot->unsent, weight);
+    atomic_fetch_add(&slot->server->unsent, weight);
+    atomic_fetch_add(&slot->server->unsent_count, 1);
+}
+
+/* Any thread; again is fine. */
+static void count_sent(request_slot *slot)
+{
+    const size_t weight = atomic_exchange(&slot->unsent, 0);
+
+    if (weight > 0) {
+        atomic_fetch_sub(&slot->server->unsent, weight);
+        atomic_fetch_sub(&slot->server->unsent_count, 1);
+    }
+}
+
+static int by_pipe(const void *a, const void *b)
+{
+    const uint32_t pipe_a = ((const unsent_share *)a)->pipe;
+    const uint32_t pipe_b = ((const unsent_share *)b)->pipe;
+
+    return (pipe_a > pipe_b) - (pipe_a < pipe_b);
+}
+
+/* The connection for which the most waits, of those for which more than one reply does: a reply
+ * alone is on its way. 0: none. */
+static uint32_t find_slowest_taker(const aq_rpc_server *server)
+{
+    unsent_share *shares = server->shares;
+    unsent_share most = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < server->slot_count; i++) {
+        const size_t weight = atomic_load(&server->slots[i]->unsent);
+
+        if (weight > 0) {
+            shares[count++] = (unsent_share){server->slots[i]->pipe, weight};
+        }
+    }
+    qsort(shares, count, sizeof(*shares), by_pipe);
+    for (size_t i = 1; i < count; i++) {
+        if (shares[i].pipe == shares[i - 1].pipe) {
+            shares[i].weight += shares[i - 1].weight; /* so the last of a pipe has all of it */
+            most = shares[i].weight > most.weight ? shares[i] : most;
+        }
+    }
+    return most.pipe;
+}
+
+/* NNG ends the sending of what waits for it; until then that no longer counts. */
+static void close_slowest_taker(aq_rpc_server *server)
+{
+    const nng_pipe pipe = {.id = find_slowest_taker(server)};
+
+    if (pipe.id == 0) {
+        return;
+    }
+    for (size_t i = 0; i < server->slot_count; i++) {
+        if (server->slots[i]->pipe == pipe.id) {
+            count_sent(server->slots[i]);
+        }
+    }
+    aq_net_peers_cut_full();
+    (void)nng_pipe_close(pipe);
+}
 
 /* ---- one slot ------------------------------------------------------------------------------ */
 
@@ -81,6 +175,7 @@ static void on_step(void *user)
         nng_msg_free(message);
     }
     if (slot->state == SLOT_SENDING) {
+        count_sent(slot);
         start_receiving(slot);
     }
     /* Else receiving has failed, which happens only when the socket is being closed. */
@@ -129,18 +224,24 @@ static void on_reply(void *user, const uint8_t *frame, size_t size)
     }
     memcpy(nng_msg_body(message), frame, size);
     slot->state = SLOT_SENDING;
-    /* A caller that takes no replies must not keep slots. */
+    count_unsent(slot, size);
+    if (atomic_load(&slot->server->unsent) > slot->server->unsent_max) {
+        close_slowest_taker(slot->server); /* which may be this caller: NNG drops the reply then */
+    }
     nng_aio_set_timeout(slot->operation, SEND_TIMEOUT_MS);
     nng_aio_set_msg(slot->operation, message);
     nng_ctx_send(slot->context, slot->operation);
 }
 
+/* Where no more can be opened, those that are there come round again. */
 static void keep_spare_slots(aq_rpc_server *server)
 {
-    while (atomic_load(&server->receiving) < SPARE_SLOTS &&
-           server->slot_count < server->slots_max) {
-        if (open_slot(server) < 0) {
-            return; /* the slots that are there come round again */
+    while (atomic_load(&server->receiving) < SPARE_SLOTS) {
+        if (server->slot_count == server->slots_max || open_slot(server) < 0) {
+            if (atomic_load(&server->unsent_count) > UNSENT_USUAL) {
+                close_slowest_taker(server);
+            }
+            return;
         }
     }
 }
@@ -153,6 +254,7 @@ static void on_request(void *user, void *item)
     char peer[AQ_PEER_TEXT_MAX];
 
     slot->request = NULL;
+    slot->pipe = (uint32_t)nng_pipe_id(nng_msg_get_pipe(request));
     keep_spare_slots(server);
     /* Whoever is gone cannot be answered, and asks again over a new connection. */
     if (nng_msg_len(request) > server->request_bytes_max || /* inproc knows no RECVMAXSZ */
@@ -226,6 +328,7 @@ static void free_slots(aq_rpc_server *server)
         aq_free(slot);
     }
     aq_free(server->slots);
+    aq_free(server->shares);
 }
 
 int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
@@ -242,14 +345,16 @@ int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *
     server->dispatcher = dispatcher;
     server->request_bytes_max = limits->message_bytes_max;
     server->slots_max = calls_max + SPARE_SLOTS;
+    server->unsent_max = UNSENT_LARGEST_MAX * aq_rpc_dispatcher_reply_bytes_max(dispatcher);
     server->slots = aq_alloc(server->slots_max, sizeof(*server->slots));
-    if (server->slots == NULL) {
+    server->shares = aq_alloc(server->slots_max, sizeof(*server->shares));
+    if (server->slots == NULL || server->shares == NULL) {
         rc = aq_fail(error, rc, "%s", aq_error_text(rc));
-        goto fail_slots;
+        goto fail;
     }
     rc = open_socket(server, url, limits, error);
     if (rc < 0) {
-        goto fail_socket;
+        goto fail;
     }
     rc = aq_mailbox_create(loop, server->slots_max, on_request, NULL, server, &server->requests);
     if (rc < 0) {
@@ -268,9 +373,9 @@ int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *
 
 fail_mailbox:
     nng_close(server->socket);
-fail_socket:
+fail:
     aq_free(server->slots);
-fail_slots:
+    aq_free(server->shares);
     aq_free(server);
     return rc;
 }

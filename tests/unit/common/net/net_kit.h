@@ -41,7 +41,7 @@ void net_kit_close_socket(nng_socket socket);
 /* "tcp", "ipc" or "inproc" to a url to listen at. */
 const char *net_kit_url(const char *transport, char *ret_url);
 
-enum { NET_PAIR_CALLS_MAX = 40, NET_PAIR_RESULTS_MAX = 512 };
+enum { NET_PAIR_CALLS_MAX = 100, NET_PAIR_RESULTS_MAX = 512 };
 
 /* One address, in one piece, which freeaddrinfo frees. */
 struct addrinfo *net_kit_address(const char *host, uint16_t port);

@@ -11,7 +11,7 @@
 #include "proto/operations.pb-c.h"
 #include "proto/policy.pb-c.h"
 
-enum { RPC_KIT_HELD_MAX = 64, RPC_KIT_TEXT_MAX = 128 };
+enum { RPC_KIT_HELD_MAX = 128, RPC_KIT_TEXT_MAX = 128 };
 
 /* Policy/Fetch answers with as many bytes as the request's format says, Operations/Stop with an
  * empty reply, unless told to fail or to hold back. */

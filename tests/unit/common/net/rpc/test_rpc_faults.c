@@ -2,7 +2,11 @@
  * Remote calls when something goes wrong: servers that restart, peers that talk nonsense, messages
  * that are too large, machines that vanish.
  */
+#define _DEFAULT_SOURCE /* htobe64 */
+
 #include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/req.h>
@@ -10,6 +14,7 @@
 #include <sys/un.h>
 
 #include "common/base/parse.h"
+#include "common/net/nng_mend/net_peers.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
@@ -283,6 +288,76 @@ TEST(each_server_counts_its_own_foreign_peers)
     net_kit_run_until(&second->loop, first_is_counted, second);
     assert_int_equal(aq_rpc_server_foreign_peers(first->server), 0);
     close(descriptor);
+}
+
+/* ---- peers that take no answers ------------------------------------------------------------- */
+
+/* Asks the same over and over, and never reads. */
+typedef struct deaf_peer {
+    int descriptor;
+    uint8_t request[1024]; /* as it goes over the wire */
+    size_t size, sent;
+} deaf_peer;
+
+static bool is_cut(void *user)
+{
+    deaf_peer *peer = user;
+    ssize_t sent = 0;
+    while (sent >= 0) {
+        sent = send(peer->descriptor, peer->request + peer->sent, peer->size - peer->sent,
+                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        peer->sent = sent < 0 ? peer->sent : (peer->sent + (size_t)sent) % peer->size;
+    }
+    return errno != EAGAIN;
+}
+
+static deaf_peer deaf_peer_with(const net_pair *pair, const void *frame, size_t size)
+{
+    static const uint8_t number[] = {0x80, 0, 0, 1}; /* of a request, as REQ writes it */
+    deaf_peer peer = {.descriptor = junk_connection(pair, "\0SP\0\0\x30\0\0", 8)};
+    const uint64_t length = htobe64(sizeof(number) + size);
+    const int room = 4096;
+    assert_int_equal(setsockopt(peer.descriptor, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)), 0);
+    assert_true(size <= sizeof(peer.request) - sizeof(length) - sizeof(number));
+    memcpy(peer.request, &length, sizeof(length));
+    memcpy(peer.request + sizeof(length), number, sizeof(number));
+    memcpy(peer.request + sizeof(length) + sizeof(number), frame, size);
+    peer.size = sizeof(length) + sizeof(number) + size;
+    return peer;
+}
+
+static void expect_cut(net_pair *pair, deaf_peer *peer)
+{
+    const uint64_t before = aq_net_peer_counters().cut_full;
+    net_kit_run_until(&pair->loop, is_cut, peer);
+    assert_true(aq_net_peer_counters().cut_full > before);
+    expect_unharmed(pair);
+    close(peer->descriptor);
+}
+
+TEST(a_peer_that_takes_no_answers_does_not_keep_the_slots)
+{
+    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
+    deaf_peer peer = deaf_peer_with(pair, "noise", 5);
+    expect_cut(pair, &peer);
+}
+
+TEST(a_peer_that_takes_no_large_answers_does_not_fill_the_memory)
+{
+    Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
+    rpc_wire wire;
+    rpc_result result = {0};
+    aq_rpc_stub stub;
+    rpc_wire_init(&wire, NET_KIT_MESSAGE_MAX);
+    aq_rpc_stub_init(&stub, &wire.channel, &actorq__v1__policy__descriptor, TIMEOUT_MS);
+    result.stub = &stub;
+    request.format = NET_KIT_MESSAGE_MAX / 2;
+    actorq__v1__policy__fetch(&stub.base, &request, rpc_on_fetched, &result);
+    deaf_peer peer = deaf_peer_with(pair, wire.frame, wire.size);
+    expect_cut(pair, &peer);
+    wire.answer(wire.user, AQ_E_CLOSED, NULL, 0);
+    rpc_wire_fini(&wire);
 }
 
 /* ---- machines that vanish ------------------------------------------------------------------ */
