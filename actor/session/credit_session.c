@@ -33,8 +33,9 @@ void aq_credit_session_open(aq_credit_session *session, const aq_credit_asker *a
     session->is_heard = false;
     session->failures = 0;
     session->call_at_ns = INT64_MIN;
+    const uint32_t timeout_ms = WAIT_MS + asker->rpc_timeout_ms;
     aq_rpc_stub_init(&session->stub, channel, &actorq__v1__flow__descriptor,
-                     WAIT_MS + asker->rpc_timeout_ms);
+                     timeout_ms < AQ_RPC_TIMEOUT_MS_MAX ? timeout_ms : AQ_RPC_TIMEOUT_MS_MAX);
 }
 
 void aq_credit_session_close(aq_credit_session *session)

@@ -10,6 +10,13 @@
 
 enum { HELD_BACK_MAX = 2 * KIT_ENVS }; /* n - 1 each: no item yet */
 
+TEST_ON_STAGE(the_longest_deadline_that_may_be_set_is_taken)
+{
+    stage->learner.settings.config.net.rpc_timeout_ms = AQ_RPC_TIMEOUT_MS_MAX;
+    stage_act(stage, 10 * KIT_ENVS, 60);
+    assert_int_equal(stage_counters(stage).env_steps, 10 * KIT_ENVS);
+}
+
 /* ---- connections that break ----------------------------------------------------------------- */
 
 TEST_ON_STAGE(a_broken_connection_loses_nothing_and_doubles_nothing)
