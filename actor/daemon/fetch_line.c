@@ -12,13 +12,14 @@
 /* A policy, and the fp32 form of another. */
 enum { CALLS_MAX = 2 };
 
-/* So nothing is in flight when it closes. */
-enum { CALL_MS = 120000, IDLE_MS = CALL_MS + 10000 };
+/* How long a call may take at least, and how long after its deadline the line closes: so nothing is
+ * in flight then. */
+enum { CALL_MS_MIN = 120000, IDLE_MS = 10000 };
 
 struct aq_fetch_line {
     aq_rpc_channel channel; /* first: the channel is the line */
     uv_loop_t *loop;
-    uv_timer_t idle; /* since the last call */
+    uv_timer_t idle; /* since the deadline of the last call */
     const char *url;
     aq_net_limits limits;
     aq_rpc_client *client; /* NULL: not connected */
@@ -47,10 +48,10 @@ static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
     if (rc != 0) {
         return rc;
     }
-    (void)uv_timer_start(&line->idle, on_idle, IDLE_MS, 0);
+    const uint32_t call_ms = timeout_ms > CALL_MS_MIN ? timeout_ms : CALL_MS_MIN;
+    (void)uv_timer_start(&line->idle, on_idle, (uint64_t)call_ms + IDLE_MS, 0);
     aq_rpc_channel *inner = aq_rpc_client_channel(line->client);
-    return inner->send(inner, frame, size, timeout_ms > CALL_MS ? timeout_ms : CALL_MS, answer,
-                       user);
+    return inner->send(inner, frame, size, call_ms, answer, user);
 }
 
 int aq_fetch_line_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
