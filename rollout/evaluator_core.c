@@ -138,6 +138,11 @@ const aq_engine *aq_evaluator_core_engine(const aq_evaluator_core *core)
     return core->engine;
 }
 
+const aq_engine *aq_evaluator_core_playing(const aq_evaluator_core *core)
+{
+    return core->playing;
+}
+
 void aq_evaluator_core_compare(aq_evaluator_core *core, aq_engine *twin)
 {
     AQ_ASSERT(core->stage == STAGE_IDLE);

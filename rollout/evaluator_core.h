@@ -58,6 +58,9 @@ bool aq_evaluator_core_rank(aq_evaluator_core *core);
 /* What was set last; NULL: nothing. */
 const aq_engine *aq_evaluator_core_engine(const aq_evaluator_core *core);
 
+/* What plays, or has played last, while it is lent; NULL: nothing. */
+const aq_engine *aq_evaluator_core_playing(const aq_evaluator_core *core);
+
 /* Up to `steps_max` batched steps. True: a result is in *ret_result (take the next engine when it
  * was a screening that failed or a confirmation; else it goes on by itself); false: nothing yet or
  * idle. */

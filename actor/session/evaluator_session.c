@@ -31,7 +31,9 @@ struct aq_evaluator_session {
     aq_evaluation_pace pace;
     aq_run_settings settings; /* of the core */
     uint64_t settings_generation;
-    bool is_screened; /* the answer to that says which version is ranked */
+    uint64_t run_id;     /* 0: no run yet */
+    uint64_t generation; /* cores before this one */
+    bool is_screened;    /* the answer to that says which version is ranked */
     bool is_finishing;
     int64_t now_ns;   /* of the last tick */
     uint64_t version; /* under evaluation, or evaluated last */
@@ -61,9 +63,27 @@ static void drop_core(aq_evaluator_session *session)
     session->is_screened = false;
 }
 
-/* Two evaluators of one run must not play the same episodes. */
-static uint64_t derive_seed(uint64_t seed, uint64_t incarnation)
+static void forget_run(aq_evaluator_session *session)
 {
+    session->version = 0;
+    session->env_steps = 0;
+    session->episodes = 0;
+    session->return_mean = (double)NAN;
+}
+
+/* What was not compared is told as it is. */
+static void tell_confirmed(aq_evaluator_session *session)
+{
+    if (session->confirmed.version != 0) {
+        aq_report_session_put(session->reports, &session->confirmed);
+        session->confirmed.version = 0;
+    }
+}
+
+/* Two evaluators of one run must not play the same episodes, nor one of them the same again. */
+static uint64_t derive_seed(aq_evaluator_session *session, uint64_t seed)
+{
+    const uint64_t incarnation = session->config.identity.incarnation + session->generation++;
     aq_rng rng;
     aq_rng_init(&rng, seed, EVALUATOR_STREAM);
     aq_rng_init(&rng, aq_rng_next(&rng), incarnation);
@@ -73,7 +93,11 @@ static uint64_t derive_seed(uint64_t seed, uint64_t incarnation)
 static int start_run(aq_evaluator_session *session, const aq_member_view *view, aq_error *error)
 {
     const aq_run_settings *settings = &view->settings;
+    const bool is_new_run = view->run_id != session->run_id;
     aq_env_task task;
+    if (!is_new_run) {
+        tell_confirmed(session);
+    }
     drop_core(session);
     session->told_failures = 0;
     int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
@@ -81,8 +105,7 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
         rc = aq_evaluator_core_create(
             task.env, (uint32_t)settings->config.evaluator.screen_episodes,
             (uint32_t)settings->config.evaluator.episodes, settings->evaluation_threshold,
-            derive_seed(settings->seed, session->config.identity.incarnation), &session->core,
-            error);
+            derive_seed(session, settings->seed), &session->core, error);
         if (rc != 0) {
             aq_env_task_fini(&task);
         }
@@ -98,7 +121,11 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
         .cpu_flags = session->config.cpu_flags,
     };
     aq_twin_session_start(session->twins, view, &feed);
-    aq_evaluation_pace_init(&session->pace, settings->config.evaluator.share, session->now_ns);
+    if (is_new_run) {
+        forget_run(session);
+        aq_evaluation_pace_init(&session->pace, settings->config.evaluator.share, session->now_ns);
+    }
+    session->run_id = view->run_id;
     session->settings = *settings;
     session->settings_generation = view->settings_generation;
     rc = aq_policy_session_start(session->policy, view, &feed, /* is_awaited: */ false, error);
@@ -158,6 +185,7 @@ static void on_finish(void *user)
 {
     aq_evaluator_session *session = user;
     session->is_finishing = true; /* what is half evaluated says nothing */
+    tell_confirmed(session);
 }
 
 static enum aq_finish_state on_finished(void *user)
@@ -292,10 +320,7 @@ static void begin_next(aq_evaluator_session *session, int64_t now_ns)
         aq_evaluator_core_compare(session->core, session->twin);
         return;
     }
-    if (session->confirmed.version != 0) { /* it could not be compared: it is told as it is */
-        aq_report_session_put(session->reports, &session->confirmed);
-        session->confirmed.version = 0;
-    }
+    tell_confirmed(session);
     if (!aq_report_session_empty(session->reports)) {
         return; /* what the learner makes of them says who leads */
     }
@@ -342,7 +367,8 @@ static void note_failures(aq_evaluator_session *session)
     if (failures != session->told_failures) {
         session->told_failures = failures;
         aq_log(AQ_LOG_WARN, "evaluation_failed", "the next version is waited for",
-               "version=%" PRIu64 " reason=%s", session->version,
+               "version=%" PRIu64 " reason=%s",
+               aq_engine_snapshot(aq_evaluator_core_playing(session->core))->version,
                AQ_LOG_QUOTED(aq_trial_failure(aq_evaluator_core_trial(session->core))));
     }
 }

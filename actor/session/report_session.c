@@ -54,10 +54,13 @@ void aq_report_session_destroy(aq_report_session *session)
 void aq_report_session_start(aq_report_session *session, const aq_member_view *view)
 {
     const aq_run_config *config = &view->settings.config;
-    session->run_id = view->run_id;
     session->stub.timeout_ms = (uint32_t)config->net.rpc_timeout_ms;
     session->pause_ms_min = (uint32_t)config->net.reconnect_min_ms;
     session->pause_ms_max = (uint32_t)config->net.reconnect_max_ms;
+    if (session->run_id == view->run_id) {
+        return;
+    }
+    session->run_id = view->run_id;
     session->count = 0;
     session->leader = 0;
     session->is_stale = session->is_calling;
@@ -95,7 +98,7 @@ static void log_failure(aq_report_session *session, const aq_rpc_status *status)
     if (session->outcome == REPORT_REFUSED) {
         aq_log(AQ_LOG_WARN, "evaluation_refused", "it is forgotten", "code=%s reason=%s",
                aq_rpc_code_name(status->code), AQ_LOG_QUOTED(status->message));
-    } else {
+    } else if (status->code != AQ_RPC_CANCELLED) { /* else this process ends */
         aq_log_limited(&session->failed_limit, session->now_ns, AQ_LOG_WARN, "report_failed",
                        "asking again until the learner answers", "code=%s reason=%s",
                        aq_rpc_code_name(status->code), AQ_LOG_QUOTED(status->message));
@@ -160,8 +163,10 @@ static void take_outcome(aq_report_session *session)
                                              session->pause_ms_max, session->failures);
         session->failures++;
     } else if (outcome != REPORT_NONE) {
-        aq_log(AQ_LOG_DEBUG, "evaluation_reported", "", "version=%" PRIu64,
-               session->waiting[session->first].version);
+        if (outcome == REPORT_TAKEN) {
+            aq_log(AQ_LOG_DEBUG, "evaluation_reported", "", "version=%" PRIu64,
+                   session->waiting[session->first].version);
+        }
         session->first = (session->first + 1) % AQ_REPORTS_MAX;
         session->count--;
         session->failures = 0;

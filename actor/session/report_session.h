@@ -26,7 +26,7 @@ int aq_report_session_create(aq_rpc_channel *learner, uint64_t incarnation, uint
 /* The channel must have been closed, or have answered every call. NULL is fine. */
 void aq_report_session_destroy(aq_report_session *session);
 
-/* A run begins: what was found in another one is forgotten. */
+/* A run begins, or goes on with other settings: what was found in another one is forgotten. */
 void aq_report_session_start(aq_report_session *session, const aq_member_view *view);
 
 bool aq_report_session_empty(const aq_report_session *session);

@@ -239,6 +239,10 @@ TEST_OF_JOINED(in_another_run_old_results_are_not_told)
     pass(all, 1);
     all->wire.is_cut = false;
     pass(all, 300);
+    assert_int_equal(all->learner.stats.policy_version, 0);
+    assert_int_equal(all->learner.stats.episodes, 0);
+    assert_int_equal(all->learner.stats.env_steps, 0);
+    assert_true(isnan(all->learner.stats.return_mean));
     hear(all, 1);
     pass(all, 20);
     assert_true(all->learner.reports >= 1);
@@ -246,6 +250,25 @@ TEST_OF_JOINED(in_another_run_old_results_are_not_told)
     assert_int_equal(all->learner.report[last].run_id, KIT_RUN + 1);
     assert_int_equal(all->learner.report[last].member, 9);
     assert_int_equal(all->learner.report[last].version, 1);
+}
+
+/* The version at hand is played anew, in other episodes. */
+TEST_OF_JOINED(with_other_numbers_of_episodes_nothing_is_lost_and_none_is_played_again)
+{
+    all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
+    hear(all, 4);
+    pass(all, 50);
+    all->learner.settings.config.evaluator.episodes = 9;
+    all->learner.version = 4;
+    all->learner.has_forgotten = true;
+    pass(all, 300);
+    assert_int_equal(all->learner.joins, 2);
+    all->learner.refuse_report = AQ_RPC_OK;
+    pass(all, 1500);
+    assert_int_equal(all->learner.reports, 2);
+    assert_int_equal(all->learner.report[0].version, 4);
+    assert_int_equal(all->learner.report[1].version, 4);
+    assert_true(all->learner.report[0].return_mean != all->learner.report[1].return_mean);
 }
 
 TEST_OF_JOINED(when_the_run_ends_it_tells_what_it_has_and_leaves)
@@ -333,6 +356,21 @@ TEST_ON_STAGE(a_confirmation_without_its_fp32_form_is_told_as_it_is)
     assert_int_equal(all->learner.reports, 2);
     assert_true(all->learner.report[1].confirmed);
     assert_int_equal(all->learner.report[1].gap_episodes, 0);
+}
+
+TEST_ON_STAGE(stopping_tells_a_confirmation_without_its_fp32_form)
+{
+    all->learner.settings.evaluation_threshold = 5.0;
+    pass(all, 20);
+    hear_in_fp16(all, 4, 1);
+    while (aq_evaluator_session_work(all->session, 64, all->now_ns) > 0) {
+    }
+    aq_evaluator_session_stop(all->session, "SIGTERM");
+    pass(all, 20);
+    assert_int_equal(all->learner.reports, 2);
+    assert_true(all->learner.report[1].confirmed);
+    assert_int_equal(all->learner.report[1].gap_episodes, 0);
+    assert_int_equal(phase(all), AQ_PARTICIPANT_DONE);
 }
 
 TEST_ON_STAGE(a_version_in_fp32_is_not_compared_with_itself)
