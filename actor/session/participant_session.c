@@ -76,7 +76,9 @@ static void on_joined(void *user, const aq_member_view *view, int again)
         return;
     }
     participant->phase = AQ_PARTICIPANT_TAKING_PART;
-    participant->told_ns = participant->now_ns;
+    if (!again) { /* else steps and time go on from what was told last */
+        participant->told_ns = participant->now_ns;
+    }
     aq_log_set_run_level(view->settings.config.log.level);
     aq_log(AQ_LOG_INFO, "joined", "",
            "run_id=%016" PRIx64 " member=%" PRIu64 " slot=%" PRIu32
