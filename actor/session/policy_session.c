@@ -38,13 +38,15 @@ struct aq_policy_session {
 
     bool fetching;
     uint64_t fetch_run_id;   /* the run that the fetch under way is for */
+    uint64_t fetch_version;  /* of the feed when it began */
     bool urgent;             /* fetch without waiting for the broadcast */
     int64_t behind_since_ns; /* INT64_MAX: it is not */
     int64_t patience_ns;     /* for how long it may be */
     int64_t patience_ns_min;
     int64_t late_since_ns;  /* there is a newer version since then; INT64_MAX: there is none */
     int64_t fetched_ns;     /* when the last fetch began */
-    bool passed;            /* what it brought, which may be the next version to be seen */
+    bool passed;            /* what it brought, which may be the next version to be seen: the
+                               broadcast has brought none meanwhile */
     int64_t fetch_from_ns;  /* not before */
     int64_t pause_ns;       /* after the next fetch */
     uint64_t version_seen;  /* of the feed, at the last tick */
@@ -166,7 +168,7 @@ static void on_fetched(const Actorq__V1__FetchPolicyReply *reply, void *user)
         fetch_failed(session);
     } else if (session->listening) {
         aq_log(AQ_LOG_DEBUG, "policy_fetched", "", "bytes=%zu", reply->frame.len);
-        session->passed = true;
+        session->passed = aq_policy_feed_news(session->feed).version == session->fetch_version;
         session->listener.pass(session->listener.user, reply->frame.data, reply->frame.len);
     }
 }
@@ -179,6 +181,7 @@ static void fetch(aq_policy_session *session)
     session->fetching = true;
     session->fetched_ns = session->now_ns;
     session->fetch_run_id = session->run_id;
+    session->fetch_version = session->version_seen;
     session->fetch_from_ns = session->now_ns + session->pause_ns;
     session->pause_ns = session->pause_ns < PAUSE_NS_MAX / 2 ? session->pause_ns * 2 : PAUSE_NS_MAX;
     actorq__v1__policy__fetch(&session->stub.base, &request, on_fetched, session);
