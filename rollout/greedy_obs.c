@@ -16,6 +16,15 @@ typedef struct greedy_player {
     void *actions; /* (lanes) rows */
 } greedy_player;
 
+/* 0, unless an environment failed. */
+static int check(const greedy_player *player, aq_error *error)
+{
+    const aq_vec_env *vec = player->vec;
+    return vec->failures == 0
+               ? 0
+               : aq_fail(error, AQ_E_PEER, "%s: %s", vec->task.env->name, vec->failure);
+}
+
 static int init(greedy_player *player, const aq_env_task *task, const aq_engine *engine,
                 uint64_t seed, aq_error *error)
 {
@@ -29,7 +38,7 @@ static int init(greedy_player *player, const aq_env_task *task, const aq_engine 
         aq_act_prepare(player->act, engine) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory to play %s", task->env->name);
     }
-    return 0;
+    return check(player, error);
 }
 
 /* Acts on each lane's row, and steps. */
@@ -43,9 +52,7 @@ static int step(greedy_player *player, aq_engine *engine, aq_error *error)
             aq_act_begin(player->act, lane);
         }
     }
-    return vec->failures == 0
-               ? 0
-               : aq_fail(error, AQ_E_PEER, "%s: %s", vec->task.env->name, vec->failure);
+    return check(player, error);
 }
 
 int aq_greedy_obs(const aq_env_task *task, aq_engine *engine, size_t rows, uint64_t seed,

@@ -240,6 +240,9 @@ enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t no
 {
     aq_vec_env *vec = trial->vec;
     AQ_ASSERT(trial->finished < trial->episodes);
+    if (trial->stepped_ns == INT64_MIN) {
+        trial->stepped_ns = now_ns;
+    }
     if (engine != NULL && aq_act_prepare(trial->act, engine) != 0) {
         return is_hopeless(trial, now_ns) ? AQ_TRIAL_FAILED : AQ_TRIAL_GOES_ON;
     }
@@ -252,7 +255,7 @@ enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t no
     }
     const uint32_t made = aq_vec_env_step(vec, trial->actions, now_ns);
     trial->steps += made;
-    if (made > 0 || trial->stepped_ns == INT64_MIN) {
+    if (made > 0) {
         trial->stepped_ns = now_ns;
     }
     settle(trial, now_ns);

@@ -60,6 +60,15 @@ TEST_OF_PLAYER(a_few_rows_are_the_first_of_many)
     assert_memory_equal(many, few, sizeof(few));
 }
 
+TEST_OF_PLAYER(an_environment_that_does_not_begin_is_refused)
+{
+    float obs[3][TALLY_OBS];
+    aq_env_task sick = tally_task("?fail_resets=1000");
+    assert_refused(aq_greedy_obs(&sick, one->engine, 3, 7, &obs[0][0], &refusal), AQ_E_PEER,
+                   "could not be reset");
+    aq_env_task_fini(&sick);
+}
+
 TEST_OF_PLAYER(without_memory_nothing_is_played)
 {
     float obs[ROWS][TALLY_OBS];
