@@ -221,7 +221,7 @@ void aq_gradient_settle(char **argv)
 int aq_gradient_maker_open(size_t bytes, const aq_run_settings *settings, uint64_t seed,
                            aq_gradient_maker *ret_maker, aq_error *error)
 {
-    if (bytes != sizeof(*ret_maker)) {
+    if (bytes != sizeof(*settings)) {
         return aq_fail(error, AQ_E_UNSUPPORTED, "actorq-gradients.so is of another build");
     }
     maker *self = aq_alloc(1, sizeof(*self));

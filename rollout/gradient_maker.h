@@ -33,8 +33,8 @@ struct aq_gradient_maker {
 };
 
 /* What a module exports under this name. `seed` is of what an update draws. AQ_E_UNSUPPORTED,
- * AQ_E_TOO_BIG or AQ_E_NOMEM, in words; `bytes` is the struct's size, by which a module of another
- * build is known. */
+ * AQ_E_TOO_BIG or AQ_E_NOMEM, in words; `bytes` is the settings' size, by which a module of another
+ * build is known where it would misread them. */
 #define AQ_GRADIENT_MAKER_SYMBOL "aq_gradient_maker_open"
 typedef int (*aq_gradient_maker_open_fn)(size_t bytes, const aq_run_settings *settings,
                                          uint64_t seed, aq_gradient_maker *ret_maker,

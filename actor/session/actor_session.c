@@ -78,7 +78,8 @@ static int add_gradients(aq_actor_session *session, const aq_member_view *view,
     if (session->config.gradients == NULL) {
         return 0;
     }
-    int rc = session->config.gradients(sizeof(maker), &view->settings, seeds.learn, &maker, error);
+    int rc = session->config.gradients(sizeof(view->settings), &view->settings, seeds.learn, &maker,
+                                       error);
     if (rc == 0) {
         aq_actor_core_make_gradients(session->core, &maker,
                                      aq_gradient_steps(&view->settings.config));

@@ -80,7 +80,7 @@ void gradient_run_begin(gradient_run *run, const char *const *assignments)
     assert_succeeds(
         aq_run_plan_take_gradients(&run->plan, aq_agent_gradient_values(run->agent), &refusal));
     const aq_run_settings *settings = &run->plan.settings;
-    assert_succeeds(aq_gradient_maker_open(sizeof(run->maker), settings, run->plan.config.seed,
+    assert_succeeds(aq_gradient_maker_open(sizeof(*settings), settings, run->plan.config.seed,
                                            &run->maker, &refusal));
     assert_succeeds(aq_actor_core_create(settings, RUN, 1, 2, 0, &run->core, &refusal));
     const aq_gradient_maker tap = {
