@@ -9,7 +9,8 @@
  * than that.
  *
  * With a gradient maker what leaves is the gradient of so many steps, in a row of one transition:
- * that is what credit counts then. Steps of one gradient are of one version, and are its alone.
+ * that is what credit counts then. Steps of one gradient are of one version, and are its alone, but
+ * for items of n > 1 steps: those that end in its first n - 1 steps begin in the version before.
  *
  * One thread at a time. After create, a step allocates nothing but the chunks that it opens.
  */

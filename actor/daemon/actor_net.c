@@ -43,7 +43,7 @@ enum { BURST_STEPS = 64 };
 /* The longest wait for an event. */
 enum { WAIT_MS_MAX = 10000 };
 
-/* Calls that can be out at a time: Join, Heartbeat or Leave; Fetch; ReportEvaluation. */
+/* Calls that can be out at a time: Join, Heartbeat or Leave; ReportEvaluation. */
 enum { LEARNER_CALLS_MAX = 8 };
 
 /* Towards the learner, before anybody can have agreed on anything: a fetched policy is the largest
