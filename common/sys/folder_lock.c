@@ -1,7 +1,7 @@
 /*
  * A file that is locked, and a line in it.
  */
-#define _GNU_SOURCE /* F_OFD_SETLK: of the open file, not of the process */
+#define _GNU_SOURCE /* F_OFD_SETLK, F_OFD_GETLK: of the open file, not of the process */
 
 #include "common/sys/folder_lock.h"
 
@@ -125,7 +125,13 @@ int aq_folder_lock_check(const char *folder, aq_error *error)
     if (file < 0) {
         return errno == ENOENT || errno == ENOTDIR ? 0 : fail(path, "open", error);
     }
-    rc = lock_file(folder, path, file, F_RDLCK, error);
+    /* Whoever takes it meanwhile gets it: this only asks who is in the way of a reader. */
+    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    if (fcntl(file, F_OFD_GETLK, &whole) != 0) {
+        rc = fail(path, "look at", error);
+    } else if (whole.l_type != F_UNLCK) {
+        rc = refuse(folder, file, error);
+    }
     (void)close(file);
     return rc;
 }

@@ -36,6 +36,7 @@ TEST(readers_share_it_with_one_another_alone)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(aq_folder_lock_share(folder, &readers[i], NULL), 0);
     }
+    assert_int_equal(aq_folder_lock_check(folder, NULL), 0); /* readers are in nobody's way */
     assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), AQ_E_EXISTS);
     aq_folder_lock_release(readers[0]);
     aq_folder_lock_release(readers[1]);
