@@ -2,6 +2,8 @@
  * Certificates: see certificate.h. mbedTLS 2.28 writes all of them but two extensions, the name
  * that a server is made out to and what the key is for, which are a few fixed bytes.
  */
+#define _GNU_SOURCE /* timegm */
+
 #include "common/net/security/certificate.h"
 
 #include <mbedtls/bignum.h>
@@ -167,6 +169,34 @@ static int write_texts(workshop *shop, aq_certificate *made)
 
     return rc != 0 ? rc
                    : mbedtls_pk_write_key_pem(&shop->key, (uint8_t *)made->key, sizeof(made->key));
+}
+
+int64_t aq_certificate_seconds(const mbedtls_x509_time *when)
+{
+    struct tm parts = {.tm_year = when->year - 1900,
+                       .tm_mon = when->mon - 1,
+                       .tm_mday = when->day,
+                       .tm_hour = when->hour,
+                       .tm_min = when->min,
+                       .tm_sec = when->sec};
+
+    return (int64_t)timegm(&parts);
+}
+
+int aq_certificate_end(const aq_certificate *certificate, int64_t *ret_end_s, aq_error *error)
+{
+    mbedtls_x509_crt cert;
+    int rc = 0;
+
+    mbedtls_x509_crt_init(&cert);
+    if (mbedtls_x509_crt_parse(&cert, (const uint8_t *)certificate->cert,
+                               strlen(certificate->cert) + 1) != 0) {
+        rc = aq_fail(error, AQ_E_INVALID, "the certificate cannot be read");
+    } else {
+        *ret_end_s = aq_certificate_seconds(&cert.valid_to);
+    }
+    mbedtls_x509_crt_free(&cert);
+    return rc;
 }
 
 static int read_issuer(workshop *shop, const aq_certificate *issuer, aq_error *error)

@@ -25,6 +25,13 @@ typedef struct aq_certificate_spec {
     int64_t until_s;
 } aq_certificate_spec;
 
+struct mbedtls_x509_time;
+int64_t aq_certificate_seconds(const struct mbedtls_x509_time *when); /* since 1970 */
+
+/* When it ends, in seconds since 1970. AQ_E_INVALID when it cannot be read. */
+int aq_certificate_end(const aq_certificate *certificate, int64_t *ret_end_s,
+                       aq_error *error) AQ_MUST_USE;
+
 /* `issuer` NULL: an authority, which signs for itself and may sign others. AQ_E_INVALID when the
  * issuer cannot be read, AQ_E_NOMEM. */
 int aq_certificate_make(const aq_certificate_spec *spec, const aq_certificate *issuer,

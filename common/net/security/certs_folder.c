@@ -182,7 +182,7 @@ static int make_authority(const char *path, int64_t now_s, unsigned days,
     return rc;
 }
 
-/* The root of all tokens. It is kept for roles that come later; nothing reads it now. */
+/* The root of all tokens. It is kept for roles that come later, or have lost theirs. */
 static int make_master(const char *path, uint8_t ret_master[AQ_TOKEN_KEY_BYTES], aq_error *error)
 {
     char text[2 * AQ_TOKEN_KEY_BYTES + 2];
@@ -279,13 +279,68 @@ static int read_authority(const char *path, aq_certificate *ret_authority, aq_er
     return rc;
 }
 
+/* Nothing that it signs is believed after its end. */
+static int check_authority(const char *path, const aq_certificate *authority, int64_t now_s,
+                           unsigned days, aq_error *error)
+{
+    int64_t end_s = 0;
+    int rc = aq_certificate_end(authority, &end_s, error);
+    const int64_t left = (end_s - now_s) / DAY_S;
+
+    if (rc == 0 && left < 1) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the authority of %s has come to its end: make a new folder with "
+                       "`actorq certs`, and give it to everybody",
+                       path);
+    }
+    if (rc == 0 && left < days) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the authority of %s is valid for %lld more days: give --days so many at "
+                       "most, or make a new folder",
+                       path, (long long)left);
+    }
+    return rc;
+}
+
+/* Without one a role's certificate would have all rights. */
+static int keep_token(const char *path, enum aq_access_role role, aq_error *error)
+{
+    uint8_t master[AQ_TOKEN_KEY_BYTES] = {0};
+    char file[PATH_MAX];
+    aq_secret secret = {0};
+    int rc = join(file, path, aq_access_role_name(role), "token", error);
+
+    if (rc < 0 || access(file, F_OK) == 0) {
+        return rc;
+    }
+    rc = join(file, path, "authority", "master", error);
+    if (rc == 0) {
+        rc = aq_secret_read(file, 2 * AQ_TOKEN_KEY_BYTES + 1, &secret, error);
+    }
+    if (rc == 0) {
+        secret.text[strcspn(secret.text, "\n")] = '\0';
+        rc = aq_token_read_key(secret.text, master)
+                 ? make_token(path, role, master, error)
+                 : aq_fail(error, AQ_E_INVALID, "%s: no key that tokens are made of", file);
+    }
+    aq_secret_wipe(&secret);
+    aq_wipe(master, sizeof(master));
+    return rc;
+}
+
 int aq_certs_folder_renew(const char *path, int64_t now_s, unsigned days, aq_error *error)
 {
     aq_certificate authority = {0};
     int rc = read_authority(path, &authority, error);
 
+    if (rc == 0) {
+        rc = check_authority(path, &authority, now_s, days, error);
+    }
     for (size_t i = 0; rc == 0 && i < ROLE_COUNT; i++) {
-        rc = make_role(path, i, &authority, now_s, days, error);
+        rc = keep_token(path, roles[i].role, error);
+        if (rc == 0) {
+            rc = make_role(path, i, &authority, now_s, days, error);
+        }
     }
     aq_wipe(&authority, sizeof(authority));
     return rc;

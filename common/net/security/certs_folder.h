@@ -24,8 +24,9 @@ enum { AQ_AUTHORITY_DAYS_MIN = 3650 };
 int aq_certs_folder_make(const char *path, int64_t now_s, unsigned days,
                          aq_error *error) AQ_MUST_USE;
 
-/* New keys and certificates for all roles, of the same authority; tokens stay. AQ_E_NOT_FOUND
- * without one. */
+/* New keys and certificates for all roles, of the same authority; tokens stay, and a role without
+ * one, as when the making was cut short, gets it. AQ_E_NOT_FOUND without an authority, AQ_E_INVALID
+ * when it ends before `days` are over. */
 int aq_certs_folder_renew(const char *path, int64_t now_s, unsigned days,
                           aq_error *error) AQ_MUST_USE;
 

@@ -4,18 +4,16 @@
  *
  * NNG would find the same faults, but at each handshake, and says none of them.
  */
-#define _GNU_SOURCE /* timegm */
-
 #include "common/net/security/security_tls.h"
 
 #include <limits.h>
 #include <mbedtls/oid.h>
 #include <mbedtls/x509_crt.h>
-#include <time.h>
 
 #include "common/base/buffer.h"
 #include "common/base/parse.h"
 #include "common/net/nng_mend/tls_mend.h"
+#include "common/net/security/certificate.h"
 #include "common/net/security/nng_error.h"
 #include "common/net/security/secret_file.h"
 #include "common/net/security/security.h"
@@ -117,22 +115,10 @@ static int check_certificate(credentials *own, bool listens, aq_error *error)
     return 0;
 }
 
-static int64_t seconds_of(const mbedtls_x509_time *when)
-{
-    struct tm parts = {.tm_year = when->year - 1900,
-                       .tm_mon = when->mon - 1,
-                       .tm_mday = when->day,
-                       .tm_hour = when->hour,
-                       .tm_min = when->min,
-                       .tm_sec = when->sec};
-
-    return (int64_t)timegm(&parts);
-}
-
 static int64_t first_end_s(const credentials *own)
 {
-    int64_t own_s = seconds_of(&own->cert.valid_to);
-    int64_t ca_s = seconds_of(&own->ca.valid_to);
+    int64_t own_s = aq_certificate_seconds(&own->cert.valid_to);
+    int64_t ca_s = aq_certificate_seconds(&own->ca.valid_to);
 
     return own_s < ca_s ? own_s : ca_s;
 }

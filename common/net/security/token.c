@@ -154,7 +154,7 @@ static int hex_digit(char letter)
     return at == NULL ? -1 : (int)(at - digits);
 }
 
-static bool read_hex(const char *text, uint8_t ret_key[AQ_TOKEN_KEY_BYTES])
+bool aq_token_read_key(const char *text, uint8_t ret_key[AQ_TOKEN_KEY_BYTES])
 {
     if (strlen(text) != HEX_BYTES) {
         return false;
@@ -198,11 +198,11 @@ static bool take_line(aq_token *token, char *line)
         return role != AQ_ACCESS_NONE;
     }
     if (strcmp(word, "key") == 0 && second == NULL) {
-        return read_hex(first, token->key);
+        return aq_token_read_key(first, token->key);
     }
     if (strcmp(word, "accept") == 0 && second != NULL && role != AQ_ACCESS_NONE) {
         token->accepts[role] = true;
-        return read_hex(second, token->of[role].key);
+        return aq_token_read_key(second, token->of[role].key);
     }
     return false;
 }

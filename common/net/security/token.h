@@ -77,6 +77,9 @@ enum aq_access_role aq_token_role(const aq_token *token);
 /* True when it can tell callers apart from strangers: a daemon that listens needs such a one. */
 bool aq_token_is_for_listening(const aq_token *token);
 
+/* 64 hexadecimal digits, and nothing else; false: they are not. */
+bool aq_token_read_key(const char *text, uint8_t ret_key[AQ_TOKEN_KEY_BYTES]) AQ_MUST_USE;
+
 /* Appends the text of a role's token. AQ_E_NOMEM, AQ_E_TOO_BIG. */
 int aq_token_write_role(const uint8_t master[AQ_TOKEN_KEY_BYTES], enum aq_access_role role,
                         aq_buffer *out) AQ_MUST_USE;

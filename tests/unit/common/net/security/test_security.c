@@ -6,6 +6,7 @@
 
 #include "common/net/security/certs_folder.h"
 #include "common/net/security/secret_file.h"
+#include "common/sys/file.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/secure_kit.h"
@@ -163,6 +164,30 @@ TEST(a_certificate_out_of_its_time_is_refused)
                           "not valid yet");
     assert_int_equal(aq_certs_folder_renew(old, (int64_t)time(NULL), 7, NULL), 0);
     (void)secure_kit_load(old, AQ_ACCESS_LEARNER);
+}
+
+TEST(nothing_is_renewed_for_longer_than_its_authority_lasts)
+{
+    const int64_t now_s = (int64_t)time(NULL);
+    const char *old = certs_aged(3600 * DAY_S);
+    assert_refused(aq_certs_folder_renew(old, now_s, 365, &refusal), AQ_E_INVALID,
+                   "valid for 50 more days");
+    assert_succeeds(aq_certs_folder_renew(old, now_s, 49, &refusal));
+    assert_refused(aq_certs_folder_renew(certs_aged(3651 * DAY_S), now_s, 7, &refusal),
+                   AQ_E_INVALID, "come to its end");
+}
+
+TEST(a_role_that_lost_its_token_gets_it_again)
+{
+    const char *folder = certs_aged(0);
+    const char *token = file_in(folder, "actor/token");
+    aq_buffer *before = buffer_up_to(4096), *after = buffer_up_to(4096);
+    assert_int_equal(aq_file_read(token, before, NULL), 0);
+    assert_int_equal(unlink(token), 0);
+    assert_succeeds(aq_certs_folder_renew(folder, (int64_t)time(NULL), 7, &refusal));
+    assert_int_equal(aq_file_read(token, after, NULL), 0);
+    assert_same_buffers(before, after);
+    (void)secure_kit_load(folder, AQ_ACCESS_ACTOR);
 }
 
 /* ---- who may read -------------------------------------------------------------------------- */
