@@ -9,6 +9,10 @@
  * NNG's further spellings (tcp4, a source address before ";", user names, queries) are refused.
  * Any thread; no state.
  */
+#define _DEFAULT_SOURCE /* inet_aton */
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -41,16 +45,57 @@ static bool host_is(const url_parts *parts, const char *host)
     return parts->host_size == strlen(host) && memcmp(parts->host, host, parts->host_size) == 0;
 }
 
+/* A host of numbers, however they are written ("0" is "0.0.0.0"), as IPv6 writes it. */
+static bool host_address(const url_parts *parts, struct in6_addr *ret_address)
+{
+    char host[INET6_ADDRSTRLEN];
+    struct in_addr v4;
+    const bool is_v6 = parts->host[0] == '[';
+    const size_t size = is_v6 ? parts->host_size - 2 : parts->host_size;
+
+    if (size >= sizeof(host)) {
+        return false;
+    }
+    memcpy(host, parts->host + is_v6, size);
+    host[size] = '\0';
+    if (is_v6) {
+        return inet_pton(AF_INET6, host, ret_address) == 1;
+    }
+    if (inet_aton(host, &v4) == 0) {
+        return false;
+    }
+    memset(ret_address, 0, 10);
+    memset(&ret_address->s6_addr[10], 0xff, 2);
+    memcpy(&ret_address->s6_addr[12], &v4, sizeof(v4));
+    return true;
+}
+
+static bool host_is_every_ip4(const url_parts *parts)
+{
+    static const uint8_t every[16] = {[10] = 0xff, [11] = 0xff};
+    struct in6_addr address;
+
+    return host_address(parts, &address) && memcmp(&address, every, sizeof(every)) == 0;
+}
+
 static bool host_is_wildcard(const url_parts *parts)
 {
-    return host_is(parts, "*") || host_is(parts, "0.0.0.0") || host_is(parts, "[::]");
+    struct in6_addr address;
+
+    return host_is(parts, "*") || host_is_every_ip4(parts) ||
+           (host_address(parts, &address) && IN6_IS_ADDR_UNSPECIFIED(&address));
 }
 
 static bool host_is_loopback(const url_parts *parts)
 {
-    return host_is(parts, "localhost") || host_is(parts, "[::1]") ||
-           (parts->host_size > 4 && memcmp(parts->host, "127.", 4) == 0 &&
-            strspn(parts->host, "0123456789.") == parts->host_size);
+    static const char name[] = "localhost";
+    struct in6_addr address;
+
+    if (host_address(parts, &address)) {
+        return IN6_IS_ADDR_LOOPBACK(&address) ||
+               (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == 127);
+    }
+    return parts->host_size == strlen(name) && strncasecmp(parts->host, name, strlen(name)) == 0;
 }
 
 /* Printable ASCII without blanks: what is left can be printed, logged and pasted. */
@@ -239,7 +284,7 @@ int aq_url_reachable(const char *url, const char *seen_from, char *ret_url, size
         return deliver(url, ret_url, size);
     }
     if (!host_seen(seen_from, &seen) || host_is_wildcard(&seen) ||
-        (host_is(&parts, "0.0.0.0") && host_is_loopback(&seen))) {
+        (host_is_every_ip4(&parts) && host_is_loopback(&seen))) {
         seen = here;
     }
     replace = host_is_wildcard(&parts) || (host_is_loopback(&parts) && !host_is_loopback(&seen));

@@ -126,6 +126,9 @@ TEST(a_wildcard_is_replaced_by_where_its_owner_was_seen)
     expect_reachable("tcp://*:5551", "tcp://10.0.0.3:41234", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://0.0.0.0:5551", "tcp://10.0.0.3:41234", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://[::]:5551", "tcp://[fd00::1]:41234", "tcp://[fd00::1]:5551");
+    expect_reachable("tcp://0:5551", "tcp://10.0.0.3:41234", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://[0::0]:5551", "tcp://[fd00::1]:41234", "tcp://[fd00::1]:5551");
+    expect_reachable("tcp://[::ffff:0.0.0.0]:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://*:5551", "10.0.0.3:41234", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://*:5551", "learner", "tcp://learner:5551");
     expect_reachable("tcp://*:5551", "tcp://127.0.0.1:9", "tcp://127.0.0.1:5551");
@@ -135,6 +138,9 @@ TEST(a_loopback_address_is_replaced_when_its_owner_is_elsewhere)
 {
     expect_reachable("tcp://127.0.0.1:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://localhost:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://LocalHost:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://127.1:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://[0::1]:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://[::1]:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://127.0.0.1:5551", "tcp://127.0.0.1:9", "tcp://127.0.0.1:5551");
     expect_reachable("tcp://127.0.0.2:5551", "tcp://[::1]:9", "tcp://127.0.0.2:5551");
