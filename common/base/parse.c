@@ -86,6 +86,10 @@ int aq_parse_whole(const char *text, uint64_t *ret_value)
     if (point == text || parse_power(end, &power) != 0) {
         return AQ_E_INVALID;
     }
+    power = power < INT64_MIN / 2 ? INT64_MIN / 2 : power; /* room for the digits that follow */
+    while (end > point + 1 && end[-1] == '0') {
+        end--;
+    }
     for (const char *at = text; at < end; at++) {
         const uint64_t digit = at == point ? 0 : (uint64_t)(*at - '0');
 

@@ -71,10 +71,19 @@ TEST(a_whole_number_may_be_written_short)
         const char *text;
         uint64_t value;
     } cases[] = {
-        {"0", 0},           {"1000000", 1000000}, {"1e6", 1000000},
-        {"1E+6", 1000000},  {"2.5e3", 2500},      {"100e-1", 10},
-        {"500k", 500000},   {"1M", 1000000},      {"1.25k", 1250},
-        {"3G", 3000000000}, {"0e999999999", 0},   {"18446744073709551615", UINT64_MAX},
+        {"0", 0},
+        {"1000000", 1000000},
+        {"1e6", 1000000},
+        {"1E+6", 1000000},
+        {"2.5e3", 2500},
+        {"100e-1", 10},
+        {"500k", 500000},
+        {"1M", 1000000},
+        {"1.25k", 1250},
+        {"3G", 3000000000},
+        {"0e999999999", 0},
+        {"18446744073709551615", UINT64_MAX},
+        {"1.00000000000000000000", 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint64_t value = 77;
@@ -85,8 +94,9 @@ TEST(a_whole_number_may_be_written_short)
 
 TEST(what_is_not_exactly_whole_is_refused)
 {
-    static const char *const bad[] = {"",   "1.5", "1e-1", "1.0005k", "k",   ".5k", "1m",
-                                      "-1", "+1",  "1e",   "1kk",     "1 k", "0x1", "1e6k"};
+    static const char *const bad[] = {"",    "1.5", "1e-1", "1.0005k", "k",
+                                      ".5k", "1m",  "-1",   "+1",      "1e",
+                                      "1kk", "1 k", "0x1",  "1e6k",    "0.5e-9223372036854775808"};
     static const char *const big[] = {"1e20", "18446744073709551616", "100000000000G", "1e999999"};
     uint64_t value = 42;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
