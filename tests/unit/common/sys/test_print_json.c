@@ -29,3 +29,18 @@ TEST(counts_past_63_bits_are_digits)
     json_decref(greatest);
     json_decref(past);
 }
+
+TEST(nothing_that_a_terminal_obeys_is_printed)
+{
+    FILE *const out = stdout;
+    char *text = NULL;
+    size_t size = 0;
+    stdout = open_memstream(&text, &size);
+    const int rc =
+        aq_print_json(json_pack("[s]", "é\x1b\x7f\xc2\x80\xc2\x9b\xc2\xa0"), AQ_JSON_LINE, NULL);
+    (void)fclose(stdout);
+    stdout = out;
+    assert_int_equal(rc, 0);
+    assert_string_equal(text, "[\"é\\u001B\\u007F\\u0080\\u009B\xc2\xa0\"]\n");
+    free(text);
+}
