@@ -127,9 +127,13 @@ static const aq_setting *find_near_section(const aq_settings_table *table, const
     aq_nearest_init(&nearest, typed);
     for (size_t i = 0; i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
+        const size_t length = aq_setting_section_length(row);
         char section[AQ_SETTINGS_KEY_MAX + 1] = "";
 
-        memcpy(section, row->key, aq_setting_section_length(row));
+        if (length == 0) {
+            continue; /* it stands in none */
+        }
+        memcpy(section, row->key, length);
         aq_nearest_offer(&nearest, section);
         found = nearest.distance < distance ? row : found;
         distance = nearest.distance;

@@ -53,6 +53,7 @@ TEST(an_unknown_key_names_its_line_and_the_nearest)
     refuse("seed: 5\nreplay:\n  alpha: 1\n\n  capcity: 4\n",
            "c.yaml:5: replay.capcity: no such setting; did you mean replay.capacity?");
     refuse("replya:\n  capacity: 5\n", "c.yaml:1: replya: no such section; did you mean replay?");
+    refuse("x:\n  y: 5\n", "c.yaml:1: x: no such section; --print-config lists them all");
     refuse("capacity: 5\n", "c.yaml:1: capacity: no such setting; did you mean replay.capacity?");
     refuse("replay:\n  <<: {capacity: 3}\n",
            "c.yaml:2: replay.<<: no such setting; --print-config lists them all");
