@@ -25,7 +25,8 @@ static void watch_refused(aq_daemon_peers *watch, int64_t now_ns)
 
 static void watch_foreign(aq_daemon_peers *watch, uint64_t foreign, int64_t now_ns)
 {
-    if (foreign != watch->told_foreign && aq_log_allowed(&watch->foreign_limit, now_ns)) {
+    if (foreign > watch->told_foreign && /* 0: it cannot be told now */
+        aq_log_allowed(&watch->foreign_limit, now_ns)) {
         aq_log(AQ_LOG_WARN, "foreign_peer",
                "a connection spoke something else than this protocol and was closed",
                "count=%" PRIu64, foreign - watch->told_foreign);
