@@ -28,7 +28,8 @@ typedef struct aq_energy_places {
 
 enum { AQ_ENERGY_SOURCE_MAX = 8, AQ_PROCESSOR_NAME_MAX = 64 };
 
-/* Totals since the meter was made; processor time since the process started. They never fall. */
+/* Totals since the meter was made; processor time since the process started. They never fall, but
+ * for joules when their counters can be read no more: then source is "". */
 typedef struct aq_energy_reading {
     uint64_t machine; /* the same for all processes under one kernel, in containers too; not 0 */
     char processor[AQ_PROCESSOR_NAME_MAX];
