@@ -260,7 +260,7 @@ static void drain(chaos *all, enum cluster_seat seat)
 {
     char line[LINE_BYTES];
     test_cluster *cluster = all->cluster;
-    cluster_wait_member(cluster, seat);
+    cluster_wait_stepped(cluster, seat);
     const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
     const uint64_t incarnation = cluster_member(cluster, status, seat)->incarnation;
     assert_int_equal(cluster_terminate(cluster, seat), 0);
@@ -272,10 +272,19 @@ static void drain(chaos *all, enum cluster_seat seat)
     assert_true(!actor->drained || acknowledged == daemon_line_number(line, "env_steps"));
 }
 
+static bool have_sampled(test_cluster *cluster, void *user)
+{
+    chaos *all = user;
+    (void)cluster;
+    pass(all, LOOK_MS);
+    return all->samplers[0].rows > 0 && all->samplers[1].rows > 0;
+}
+
 static void end(chaos *all)
 {
     test_cluster *cluster = all->cluster;
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait(cluster, "a batch of each shard", have_sampled, all);
     for (int i = 0; i < 2; i++) {
         drain(all, actor_seats[i]);
         chaos_sampler_close(&all->samplers[i]);

@@ -172,6 +172,19 @@ void cluster_wait_member(test_cluster *cluster, enum cluster_seat seat)
     cluster_wait(cluster, "a member in the learner's list", is_member, &seat);
 }
 
+static bool has_stepped(test_cluster *cluster, void *user)
+{
+    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
+    const Actorq__V1__MemberStatus *member =
+        status != NULL ? cluster_member(cluster, status, *(enum cluster_seat *)user) : NULL;
+    return member != NULL && member->actor != NULL && member->actor->env_steps > 0;
+}
+
+void cluster_wait_stepped(test_cluster *cluster, enum cluster_seat actor)
+{
+    cluster_wait(cluster, "an actor's first steps", has_stepped, &actor);
+}
+
 /* ---- progress ------------------------------------------------------------------------------- */
 
 typedef struct milestones {

@@ -26,6 +26,10 @@ const Actorq__V1__MemberStatus *cluster_member(const test_cluster *cluster,
 /* Waits until the learner lists the seat's process. */
 void cluster_wait_member(test_cluster *cluster, enum cluster_seat seat);
 
+/* Waits until the learner knows of steps that the actor made. It may list one that has not read the
+ * answer to its Join yet; ended then, such an actor has no account to give. */
+void cluster_wait_stepped(test_cluster *cluster, enum cluster_seat actor);
+
 /* Waits until so many environment steps and learner steps (under a sanitizer a fifth of them; see
  * test_rounds), and at least one new policy version, have come on top of what there is now. */
 void cluster_wait_progress(test_cluster *cluster, uint64_t env_steps, uint64_t learner_steps);

@@ -125,15 +125,16 @@ static void rage(storm *all, uint64_t kills)
 static void close_account(storm *all)
 {
     test_cluster *cluster = all->cluster;
-    uint64_t steps = 0;
+    cluster_account sum = {0};
     for (int i = 0; i < ACTORS; i++) {
         cluster_account account = cluster_drain(cluster, actor_seats[i]);
         assert_true(account.incarnation == all->incarnations[i]);
-        assert_int_equal(cluster_received(cluster, account.incarnation), account.env_steps);
-        steps += account.env_steps;
+        cluster_check_account(&account, cluster_received(cluster, account.incarnation));
+        cluster_account_add(&sum, &account);
     }
-    assert_int_equal(cluster_inserted(cluster, SEAT_REPLAY), steps);
-    cluster_check_counted(cluster, steps);
+    const uint64_t steps = cluster_inserted(cluster, SEAT_REPLAY);
+    cluster_check_account(&sum, steps);
+    cluster_check_counted(cluster, &sum);
     print_message("%" PRIu64 " kills of the shard, %" PRIu64 " of the learner; %" PRIu64
                   " times an actor's word was kept; %" PRIu64 " steps, each stored and counted once"
                   "\n",

@@ -46,8 +46,8 @@ CLUSTER_TEST(a_killed_learner_goes_on_from_its_checkpoint, both)
     cluster_wait_checkpoint(cluster);
 
     cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
-    assert_int_equal(cluster_received(cluster, account.incarnation), account.acknowledged_steps);
-    cluster_check_counted(cluster, cluster_inserted(cluster, SEAT_REPLAY));
+    cluster_check_account(&account, cluster_received(cluster, account.incarnation));
+    cluster_check_counted(cluster, &account);
 }
 
 /* What is young may be somebody's who writes it just now. */
@@ -87,9 +87,9 @@ static void check_account_with_same_store(test_cluster *cluster)
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
     assert_int_equal(account.shard_steps, account.acknowledged_steps);
-    assert_int_equal(cluster_received(cluster, account.incarnation), account.acknowledged_steps);
-    assert_int_equal(cluster_inserted(cluster, SEAT_REPLAY), account.acknowledged_steps);
-    cluster_check_counted(cluster, account.acknowledged_steps);
+    cluster_check_account(&account, cluster_received(cluster, account.incarnation));
+    cluster_check_account(&account, cluster_inserted(cluster, SEAT_REPLAY));
+    cluster_check_counted(cluster, &account);
 }
 
 CLUSTER_TEST(a_killed_shard_goes_on_from_its_folder, both)
@@ -123,8 +123,10 @@ CLUSTER_TEST(a_killed_shard_in_memory_is_replaced_at_its_address, ipc)
     cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
     uint64_t inserted = cluster_inserted(cluster, SEAT_REPLAY);
     uint64_t in_old_shard = account.acknowledged_steps - account.shard_steps;
-    assert_int_equal(cluster_received(cluster, account.incarnation), account.shard_steps);
-    assert_int_equal(inserted, account.shard_steps);
+    account.acknowledged_steps -= in_old_shard;
+    account.env_steps -= in_old_shard;
+    cluster_check_account(&account, cluster_received(cluster, account.incarnation));
+    cluster_check_account(&account, inserted);
 
     cluster_wait_counted(cluster, counted + inserted);
     uint64_t in_all = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
@@ -134,10 +136,11 @@ CLUSTER_TEST(a_killed_shard_in_memory_is_replaced_at_its_address, ipc)
 CLUSTER_TEST(a_killed_actor_leaves_its_slot_to_the_next, ipc)
 {
     char loss[64];
-    cluster_set(cluster, "net.member_timeout_ms=3000");
+    cluster_set(cluster, "net.member_timeout_ms=15000");
     start_well(cluster);
     cluster_start(cluster, SEAT_ACTOR_2);
     cluster_wait_member(cluster, SEAT_ACTOR_2);
+    cluster_wait_member(cluster, SEAT_ACTOR);
     const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
     uint32_t slot = cluster_member(cluster, status, SEAT_ACTOR)->slot;
     uint32_t other_slot = cluster_member(cluster, status, SEAT_ACTOR_2)->slot;
@@ -150,6 +153,7 @@ CLUSTER_TEST(a_killed_actor_leaves_its_slot_to_the_next, ipc)
     cluster_wait_said(cluster, SEAT_LEARNER, loss);
     cluster_start(cluster, SEAT_ACTOR);
     cluster_wait_member(cluster, SEAT_ACTOR);
+    cluster_wait_member(cluster, SEAT_ACTOR_2);
     status = cluster_look_surely(cluster, SEAT_LEARNER);
     assert_true(status->learner->members_lost > lost); /* a slow machine may lose the other, too */
     assert_int_equal(cluster_member(cluster, status, SEAT_ACTOR)->slot, slot);

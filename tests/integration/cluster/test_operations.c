@@ -90,13 +90,12 @@ CLUSTER_TEST(a_member_that_is_sent_home_leaves_each_step_in_the_shard, tcp)
     const uint64_t incarnation = actor->incarnation;
     operate(cluster, 1, "drain", cluster->learner_url, "actor-77", NULL);
     assert_true(it_said(cluster, "actor-77"));
+    const int64_t asked_ns = aq_clock_monotonic_ns();
     operate(cluster, 0, "drain", cluster->learner_url, "actor-0", NULL);
     assert_true(it_said(cluster, "actor-0 has left"));
     assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
-    char line[LINE_BYTES];
-    assert_true(daemon_process_line(&cluster->processes[SEAT_ACTOR], "event=drained complete=true",
-                                    line, sizeof(line)));
-    assert_int_equal(cluster_received(cluster, incarnation), daemon_line_number(line, "env_steps"));
+    const cluster_account account = cluster_account_of(&cluster->processes[SEAT_ACTOR], asked_ns);
+    cluster_check_account(&account, cluster_received(cluster, incarnation));
 }
 
 CLUSTER_TEST(logs_of_all_daemons_are_read_as_one, ipc)
