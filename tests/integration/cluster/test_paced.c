@@ -10,16 +10,17 @@
 
 enum { ENV_STEPS = 1000, LEARNER_STEPS = 50, RETURN_ENOUGH = 120, LINE_BYTES = 65536 };
 
-/* Long before the learner would give up a member that is silent. */
-#define UNNOTICED_NS (15 * AQ_NS_PER_S)
-
+/* Before a member that is silent is given up, whoever waits for that has failed. */
 static const char *const settings[] = {
-    "learner.algorithm=ppo",       "learner.hidden=32",         "learner.activation=tanh",
-    "learner.learning_rate=0.003", "learner.gae_lambda=0.8",    "learner.epochs=10",
-    "learner.minibatches=2",       "learner.lag_max=0",         "learner.audit_rows=1",
-    "learner.group_steps=256",     "replay.selector=queue",     "replay.samples_per_insert=0",
-    "replay.sequence_length=32",   "replay.sequence_period=32", "replay.chunk_length=32",
-    "actor.random_first=false",
+    "learner.algorithm=ppo",        "learner.hidden=32",
+    "learner.activation=tanh",      "learner.learning_rate=0.003",
+    "learner.gae_lambda=0.8",       "learner.epochs=10",
+    "learner.minibatches=2",        "learner.lag_max=0",
+    "learner.audit_rows=1",         "learner.group_steps=256",
+    "replay.selector=queue",        "replay.samples_per_insert=0",
+    "replay.sequence_length=32",    "replay.sequence_period=32",
+    "replay.chunk_length=32",       "actor.random_first=false",
+    "net.member_timeout_ms=600000",
 };
 
 static const Actorq__V1__LearnerStatus *learner_of(test_cluster *cluster)
@@ -112,9 +113,7 @@ CLUSTER_TEST(what_is_learned_from_is_of_the_newest_version_whoever_comes_and_goe
     cluster_start(cluster, SEAT_ACTOR_2);
     cluster_wait(cluster, "steps of the actor that joined", has_delivered, NULL);
     cluster_kill(cluster, SEAT_ACTOR);
-    const int64_t killed_ns = aq_clock_monotonic_ns();
     cluster_wait_progress(cluster, 4 * ENV_STEPS, 4 * LEARNER_STEPS);
-    assert_true(aq_clock_monotonic_ns() - killed_ns < UNNOTICED_NS);
     cluster_wait(cluster, "a return", has_learned, NULL);
     cluster_wait(cluster, "a line of metrics", has_told, NULL);
     const Actorq__V1__LearnerStatus *learner = learner_of(cluster);
@@ -139,9 +138,7 @@ CLUSTER_TEST(an_actor_that_is_stopped_holds_nobody_up_and_goes_on, ipc)
     cluster_start(cluster, SEAT_ACTOR_2);
     cluster_wait(cluster, "steps of the actor that joined", has_delivered, NULL);
     daemon_process_signal(&cluster->processes[SEAT_ACTOR_2], SIGSTOP);
-    const int64_t stopped_ns = aq_clock_monotonic_ns();
     cluster_wait_progress(cluster, 20 * ENV_STEPS, 20 * LEARNER_STEPS);
-    assert_true(aq_clock_monotonic_ns() - stopped_ns < UNNOTICED_NS);
     uint64_t before = second_actor(cluster)->acknowledged_steps;
     daemon_process_signal(&cluster->processes[SEAT_ACTOR_2], SIGCONT);
     cluster_wait(cluster, "steps of the actor that was stopped", has_gone_on, &before);
