@@ -28,9 +28,10 @@ enum { TICK_MS = 5 };
 /* From one tick to the next, no more counts as a member's silence. */
 #define SILENCE_PER_TICK_NS (50 * AQ_NS_PER_MS)
 
-/* How long an ended run is served, so that members hear of the end at one of their next heartbeats,
- * also on a machine that is short of time. Who misses it waits for another learner. */
-#define FAREWELL_NS_MIN AQ_NS_PER_S
+/* How long an ended run is served, unless all have left before, so that members hear of the end at
+ * one of their next heartbeats, also on a machine that is short of time. Who misses it waits for
+ * another learner. */
+#define FAREWELL_NS_MIN (10 * AQ_NS_PER_S)
 #define FAREWELL_BEATS  3
 
 /* How long room is waited for, for the last checkpoint, and how often it is tried. `actorq train`
