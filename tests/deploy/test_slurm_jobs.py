@@ -13,6 +13,7 @@ import tempfile
 import time
 import unittest
 
+PATIENCE_S = 240
 JOBS = os.path.join(sys.argv[1], "deploy", "slurm")
 
 
@@ -50,7 +51,7 @@ class Jobs(unittest.TestCase):
             return 0
 
     def wait_for(self, words, count):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while self.said(words) < count and time.monotonic() < end:
             time.sleep(0.05)
         self.assertGreaterEqual(self.said(words), count, words)
@@ -71,8 +72,8 @@ class Jobs(unittest.TestCase):
             pass
         job.wait()
 
-    # A program that goes on until it is told to end, or a minute.
-    WAITS = "trap 'exit 0' TERM; for _ in $(seq 600); do sleep 0.1; done"
+    # A program that goes on until it is told to end, or ten minutes.
+    WAITS = "trap 'exit 0' TERM; for _ in $(seq 6000); do sleep 0.1; done"
 
     def test_a_shard_that_dies_alone_is_started_again_with_its_steps(self):
         self.program("actorq-learner", self.WAITS)
@@ -84,14 +85,14 @@ class Jobs(unittest.TestCase):
         self.assertEqual(starts[0], starts[1])
         self.assertIn(f"--data {self.folder}/replay-0", starts[0])
         job.terminate()
-        self.assertEqual(job.wait(50), 0)
+        self.assertEqual(job.wait(PATIENCE_S), 0)
         self.assertEqual(self.said("actorq-replay"), 2)
         self.assertEqual(self.said("scontrol requeue 7"), 1)
 
     def test_a_head_whose_shard_will_not_live_goes_back_to_the_queue(self):
         self.program("actorq-learner", self.WAITS)
         self.program("actorq-replay", "exit 3")
-        self.assertEqual(self.begin("head.sbatch").wait(50), 1)
+        self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 1)
         self.assertEqual(self.said("actorq-replay"), 5)
         self.assertEqual(self.said("scontrol requeue 7"), 1)
 
@@ -107,14 +108,14 @@ class Jobs(unittest.TestCase):
         self.begin("head.sbatch", **self.slowly())
         self.wait_for("actorq-replay", 2)
         self.program("actorq-actor", "exit 3")
-        self.assertEqual(self.begin("actors.sbatch", **self.slowly()).wait(50), 3)
+        self.assertEqual(self.begin("actors.sbatch", **self.slowly()).wait(PATIENCE_S), 3)
         self.program("actorq-learner", "exit 4")
-        self.assertEqual(self.begin("head.sbatch", **self.slowly()).wait(50), 4)
+        self.assertEqual(self.begin("head.sbatch", **self.slowly()).wait(PATIENCE_S), 4)
 
     def test_a_head_whose_run_is_over_ends(self):
         self.program("actorq-learner", "sleep 0.3")
         self.program("actorq-replay", self.WAITS)
-        self.assertEqual(self.begin("head.sbatch").wait(50), 0)
+        self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 0)
         self.assertEqual(self.said("scontrol requeue"), 0)
 
     def actor(self, **environment):
@@ -123,7 +124,7 @@ class Jobs(unittest.TestCase):
         before, job = self.said("actorq-actor"), self.begin("actors.sbatch", **environment)
         self.wait_for("actorq-actor", before + 1)
         job.terminate()
-        self.assertEqual(job.wait(50), 0)
+        self.assertEqual(job.wait(PATIENCE_S), 0)
         return self.said("scontrol requeue")
 
     def test_actors_whose_time_is_over_go_back_to_the_queue_one_by_one(self):
@@ -140,7 +141,7 @@ class Jobs(unittest.TestCase):
 
     def test_actors_whose_run_is_over_end(self):
         self.program("actorq-actor", "exit 0")
-        self.assertEqual(self.begin("actors.sbatch").wait(50), 0)
+        self.assertEqual(self.begin("actors.sbatch").wait(PATIENCE_S), 0)
         self.assertEqual(self.said("scontrol requeue"), 0)
 
     def test_actors_that_still_wait_for_their_head_go_back_to_the_queue(self):
@@ -148,7 +149,7 @@ class Jobs(unittest.TestCase):
         job = self.begin("actors.sbatch")
         time.sleep(0.5)
         job.terminate()
-        self.assertEqual(job.wait(50), 0)
+        self.assertEqual(job.wait(PATIENCE_S), 0)
         self.assertEqual(self.said("scontrol requeue 7"), 1)
 
 

@@ -36,6 +36,17 @@ class Broken:
 """
 
 
+def imports(pid):
+    """Whether the process has started what imports for long."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            child = int(file.read())
+        with open(f"/proc/{child}/cmdline", "rb") as file:
+            return file.read().startswith(b"sleep\0")
+    except (FileNotFoundError, ProcessLookupError, ValueError):  # or there is none
+        return False
+
+
 class TestRefusals(Newcomer):
     def mend(self, wrong, words, right):
         """The first is refused in one line, and the second works in the same folder."""
@@ -91,10 +102,9 @@ class TestRefusals(Newcomer):
         with subprocess.Popen(["bin/actorq", "train", "--offline", "steps.aqds", "--run", "x",
                                "--set", "limits.learner_steps=10", "-q"],
                               stderr=subprocess.PIPE, text=True) as train:
-            last = time.monotonic() + SECONDS_MAX / 4
-            while not os.path.exists("x/offline") and time.monotonic() < last:
+            last = time.monotonic() + SECONDS_MAX
+            while not imports(train.pid) and time.monotonic() < last:
                 time.sleep(0.05)
-            time.sleep(0.5)  # until it waits
             train.send_signal(signal.SIGINT)
             wrong = train.communicate(timeout=SECONDS_MAX)[1]
         self.assertEqual((train.returncode, wrong),

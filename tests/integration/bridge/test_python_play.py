@@ -49,12 +49,13 @@ class Train(unittest.TestCase):
 
 
     def test_several_choices_at_once_are_learned(self):
-        for name, least in (("Locks", 30), ("Switches", 48)):  # by chance 16 and 32
+        for name, least in (("Locks", 27), ("Switches", 44)):  # by chance 16 and 32
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
-                run = folder + "/run"
-                words = ["train", f"py:bridge_tasks:{name}", "--run", run, "--seed", "1"]
+                run = folder + "/run"  # keeps its newest policy, as nobody evaluates
+                words = ["train", f"py:bridge_tasks:{name}", "--no-evaluator", "--run", run,
+                         "--seed", "1"]
                 for setting in ("learner.hidden=16", "learner.learning_rate=0.01",
-                                "evaluator.episodes=2", "limits.env_steps=8000"):
+                                "limits.env_steps=16000"):
                     words += ["--set", setting]
                 for done in ([ACTORQ, *words], [ACTORQ, "eval", run, "--episodes", "20",
                                                 "--precision", "int8", "--json", "--allow-code"]):

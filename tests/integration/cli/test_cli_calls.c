@@ -94,7 +94,7 @@ TEST(a_learner_that_is_not_there_is_named)
                     NOWHERE, "actor", "--timeout-ms", "1", NULL);
     program_refuses(NOWHERE " gave no answer within 200 ms", "status", NOWHERE, "--watch",
                     "--timeout-ms", "200", NULL);
-    assert_true(aq_clock_monotonic_ns() - started_ns < 30 * AQ_NS_PER_S);
+    assert_true(aq_clock_monotonic_ns() - started_ns < 240 * AQ_NS_PER_S);
 }
 
 /* ---- watching ------------------------------------------------------------------------------- */

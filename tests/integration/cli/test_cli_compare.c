@@ -103,7 +103,8 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
 {
     struct stat before, after;
     program_start("compare", "gym:CartPole-v1", "--precisions", "fp32,int8", "--seeds", "1",
-                  "--preset", "none", "--set", program_short_run(20000), "--output", folder, NULL);
+                  "--preset", "none", "--set", program_short_run(60000),
+                  "--set=evaluator.threshold=1e9", "--output", folder, NULL);
     program_wait_for_words("[2/2] int8");
     assert_int_equal(stat(file_in(folder, "fp32-s1/result.json"), &before), 0);
     while (!aq_path_exists(file_in(folder, "int8-s1/run.json"))) {

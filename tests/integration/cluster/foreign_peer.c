@@ -10,7 +10,7 @@
 
 #include "tests/integration/cluster/foreign_peer.h"
 
-enum { ANSWER_S_MAX = 20, HANDSHAKE_BYTES = 8 };
+enum { ANSWER_S_MAX = 120, HANDSHAKE_BYTES = 8 };
 
 int foreign_connect(uint16_t port)
 {

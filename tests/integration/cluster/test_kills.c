@@ -136,7 +136,7 @@ CLUSTER_TEST(a_killed_shard_in_memory_is_replaced_at_its_address, ipc)
 CLUSTER_TEST(a_killed_actor_leaves_its_slot_to_the_next, ipc)
 {
     char loss[64];
-    cluster_set(cluster, "net.member_timeout_ms=15000");
+    cluster_set(cluster, "net.member_timeout_ms=8000");
     start_well(cluster);
     cluster_start(cluster, SEAT_ACTOR_2);
     cluster_wait_member(cluster, SEAT_ACTOR_2);

@@ -122,8 +122,8 @@ CLUSTER_TEST(a_copy_of_a_store_beside_it_is_told, ipc)
 {
     const char *copy = file_in(cluster->folder, "copy");
     leave_a_store(cluster);
-    cluster_start(cluster, SEAT_REPLAY);
     shell_succeeds("cp -r '%s' '%s'", cluster->data_dir, copy);
+    cluster_start(cluster, SEAT_REPLAY);
     cluster_run_other(cluster, cluster_program("actorq-replay"), "--learner", cluster->learner_url,
                       "--listen", cluster->replay_url_2, "--data", copy, NULL);
     cluster_wait_said(cluster, SEAT_LEARNER, "event=store_twice");

@@ -104,7 +104,7 @@ class TestNames(unittest.TestCase):
         """A whole run whose members know the learner by this name."""
         learner, port = self.start_learner(listen)
         url = f"tcp://{name}:{port}"
-        status, said = self.run_actorq("status", url)
+        status, said = self.run_actorq("status", url, "--timeout-ms", "240000")
         self.assertEqual(status, 0, said)
         self.start("replay", REPLAY, "--learner", url, "--insecure")
         self.start("actor", ACTOR, "--learner", url)

@@ -59,8 +59,9 @@ class RankRun(TrainRun):
     """A run whose learner is two ranks."""
 
     def start(self, *arguments, task="gym:CartPole-v1"):
+        """A rank that only waits for a processor is not given up."""
         self.begin(ACTORQ, "train", task, "--learners", "2", "--no-http", "--json", "--seed", "1",
-                   *arguments)
+                   "--set", "net.rank_timeout_ms=60000", *arguments)
 
     def ranks(self):
         """Processes of this run's learner, by their number."""
@@ -83,9 +84,10 @@ class RankRun(TrainRun):
         return self.result()
 
     def goes_on_without(self, number, signal_number, words, *arguments, freezes=False):
-        """`freezes`: mpirun does not notice."""
-        self.start(*SMALL, "--set", "learner.checkpoint_period_s=0.5", "--set",
-                   "net.rank_timeout_ms=2000", *arguments)
+        """`freezes`: mpirun does not notice, so that the other rank has to."""
+        if freezes or signal_number == signal.SIGSTOP:
+            arguments += ("--set", "net.rank_timeout_ms=2000")
+        self.start(*SMALL, "--set", "learner.checkpoint_period_s=0.5", *arguments)
         self.wait("steps", self.trains)
         rank = self.ranks()[number]
         if freezes:
@@ -105,7 +107,7 @@ class RankRun(TrainRun):
 class TestRanks(RankRun):
     def test_two_ranks_train_together(self):
         self.start(*SMALL, "--set", "learner.gradient_format=int8", "--set",
-                   "learner.checkpoint_period_s=0.5", "--set", "net.rank_timeout_ms=60000")
+                   "learner.checkpoint_period_s=0.5")
         self.wait("steps", self.trains)
         self.wait("the exchange's figures", lambda: self.metric("exchange_bytes"))
         self.assertEqual(self.metric("ranks"), 2)

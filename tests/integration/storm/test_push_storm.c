@@ -50,7 +50,8 @@ typedef struct pusher {
     pid_t puller;
     char url[AQ_URL_MAX];
     unsigned connected, disconnected;
-    uint64_t sent; /* over the present connection */
+    unsigned known; /* of those connected, to pullers that were killed since */
+    uint64_t sent;  /* over the present connection */
     uint64_t sent_goal;
     unsigned disconnected_goal;
 } pusher;
@@ -117,7 +118,7 @@ static bool is_loaded(void *user)
     if (storm_has_ended(p->puller)) { /* it could not listen yet */
         p->puller = storm_start("pull", p->url, p->manner);
     }
-    return aq_push_connected(p->push) && p->sent >= p->sent_goal;
+    return aq_push_connected(p->push) && p->connected > p->known && p->sent >= p->sent_goal;
 }
 
 static void kill_pullers(const char *transport, const char *manner, unsigned rounds)
@@ -127,6 +128,7 @@ static void kill_pullers(const char *transport, const char *manner, unsigned rou
     for (unsigned i = 0; i < rounds; i++) {
         p.sent_goal = 1 + aq_rng_below(&p.rng, 200);
         storm_run_until(&p.loop, is_loaded, &p);
+        p.known = p.connected;
         storm_kill(p.puller);
         storm_run_for(&p.loop, aq_rng_below(&p.rng, 5));
         p.puller = storm_start("pull", p.url, manner);

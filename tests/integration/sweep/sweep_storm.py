@@ -51,6 +51,12 @@ def is_of_sweep(pid):
     return b"work" in words or b"train" in words
 
 
+def has_begun(folder):
+    """There is something to go on from."""
+    return os.path.exists(f"{folder}/journal.jsonl") and \
+        os.path.getsize(f"{folder}/journal.jsonl") > 0
+
+
 def storm(command, outside, folder, kills, chance):
     """Kills until there were so many, the sweep is over, or who started its workers was killed as
     well; how many there were."""
@@ -58,14 +64,13 @@ def storm(command, outside, folder, kills, chance):
         other = None
         done = 0
         while sweep.poll() is None and done < kills:
-            if (other is None or other.poll() is not None) and \
-                    os.path.exists(f"{folder}/journal.jsonl"):
+            if (other is None or other.poll() is not None) and has_begun(folder):
                 other = subprocess.Popen(outside, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL)
             time.sleep(chance.uniform(0.1, 1.2))
             theirs = [*below(sweep.pid), *([other.pid] + below(other.pid) if other else [])]
             victims = [pid for pid in theirs if is_of_sweep(pid)]
-            if chance.randrange(20) == 0:
+            if chance.randrange(20) == 0 and has_begun(folder):
                 sweep.kill()
                 done += 1
             elif victims:
@@ -119,7 +124,7 @@ def main():
         command = [actorq, "sweep", spec, "--folder", folder, "--workers", "2", "-q"]
         outside = [actorq, "sweep", "work", folder, "-q"]
         done = storm(command, outside, folder, kills, chance)
-        assert os.path.exists(f"{folder}/journal.jsonl"), "killed before it had begun: once more"
+        assert has_begun(folder)
         command = [actorq, "sweep", "--folder", folder, "--resume", "--workers", "2", "-q"]
         while done < kills and not is_over(folder):
             done += storm(command, outside, folder, kills - done, chance)

@@ -19,7 +19,7 @@ static manager *open_manager(void)
 {
     static manager listener;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct timeval patience = {.tv_sec = 10};
+    struct timeval patience = {.tv_sec = 120};
     listener.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     (void)snprintf(listener.name, sizeof(listener.name), "@actorq-notify-%d", (int)getpid());
     size_t length = strlen(listener.name);
