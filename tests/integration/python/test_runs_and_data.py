@@ -46,7 +46,7 @@ class TestRuns(RunKit):
         self.assertEqual(training.wait()["state"], "budget")
         run = training.run
         self.assertEqual((run.task, run.seed), ("gym:CartPole-v1", 2))
-        self.assertEqual(run.config["limits"]["env_steps"], 30_000)
+        self.assertEqual(run.config["limits"]["env_steps"], 1000)
         seen = run.evaluations()
         self.assertTrue((seen["return_mean"] > 0).all() and (np.diff(seen["env_steps"]) >= 0).all())
         self.assertEqual(seen["format"][0], "int8")
