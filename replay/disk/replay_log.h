@@ -43,6 +43,7 @@ typedef struct aq_log_progress {
     char reason[AQ_ERROR_TEXT_MAX]; /* also of a failure that stops no record: a snapshot's */
     uint64_t sync_failures; /* since the start; what was durable before may end with the machine */
     uint64_t disk_bytes;    /* of all segments */
+    uint64_t kept_bytes;    /* of those that were not dropped: the others wait to be deleted */
     uint64_t snapshots;     /* of those handed over since the start: this one is written */
 } aq_log_progress;
 

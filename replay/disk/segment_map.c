@@ -42,7 +42,7 @@ struct aq_segment_map {
     pthread_mutex_t mutex;
     segment_entry *entries;
     size_t count, capacity;
-    uint64_t bytes;
+    uint64_t bytes, kept_bytes; /* of all files, and of those that are LIVE */
 };
 
 int aq_segment_map_create(const aq_segment_folder *folder, aq_segment_map **ret_map)
@@ -118,6 +118,7 @@ void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size)
     aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     if (entry != NULL) {
+        map->kept_bytes += entry->state == LIVE ? size - entry->size : 0;
         map->bytes += size - entry->size;
         entry->size = size;
     }
@@ -133,12 +134,12 @@ void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_segment_mapp
     aq_mutex_unlock(&map->mutex);
 }
 
-uint64_t aq_segment_map_bytes(aq_segment_map *map)
+void aq_segment_map_bytes(aq_segment_map *map, uint64_t *ret_bytes, uint64_t *ret_kept_bytes)
 {
     aq_mutex_lock(&map->mutex);
-    const uint64_t bytes = map->bytes;
+    *ret_bytes = map->bytes;
+    *ret_kept_bytes = map->kept_bytes;
     aq_mutex_unlock(&map->mutex);
-    return bytes;
 }
 
 int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_segments,
@@ -170,6 +171,7 @@ void aq_segment_map_drop(aq_segment_map *map, uint64_t segment)
     segment_entry *entry = find(map, segment);
     if (entry != NULL && entry->state == LIVE) {
         entry->state = DROPPED;
+        map->kept_bytes -= entry->size;
     }
     aq_mutex_unlock(&map->mutex);
 }
@@ -240,6 +242,7 @@ void aq_segment_map_forget(aq_segment_map *map, uint64_t segment)
     aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL);
+    map->kept_bytes -= entry->state == LIVE ? entry->size : 0;
     map->bytes -= entry->size;
     give_back(entry);
     const size_t after = map->count - 1 - (size_t)(entry - map->entries);

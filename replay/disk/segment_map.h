@@ -35,8 +35,8 @@ void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size);
 /* A mapping of the file that there is already; a reference is taken. */
 void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_segment_mapping *mapping);
 
-/* Of all files. */
-uint64_t aq_segment_map_bytes(aq_segment_map *map);
+/* Of all files, and of those that were not dropped. */
+void aq_segment_map_bytes(aq_segment_map *map, uint64_t *ret_bytes, uint64_t *ret_kept_bytes);
 
 /* Those that there are before one: aq_free. AQ_E_NOMEM. */
 int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_segments,

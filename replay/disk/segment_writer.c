@@ -184,5 +184,5 @@ void aq_segment_writer_progress(aq_segment_writer *writer, aq_log_progress *ret_
         memcpy(ret_progress->reason, writer->asides[i].text, sizeof(ret_progress->reason));
     }
     aq_mutex_unlock(&writer->mutex);
-    ret_progress->disk_bytes = aq_segment_map_bytes(writer->config.map);
+    aq_segment_map_bytes(writer->config.map, &ret_progress->disk_bytes, &ret_progress->kept_bytes);
 }

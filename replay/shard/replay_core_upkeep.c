@@ -29,7 +29,8 @@ static bool may_forget(const aq_table_spec *spec)
     return spec->selector != AQ_SELECTOR_QUEUE;
 }
 
-/* A few chunks that are kept for their priority can hold many segments. The oldest go. */
+/* A few chunks that are kept for their priority can hold many segments. The oldest go. What was
+ * dropped counts no more: the writer, which deletes it, may be held up. */
 static void give_up_oldest(aq_replay_core *core)
 {
     const aq_log_progress *progress = &core->journal.progress;
@@ -37,7 +38,7 @@ static void give_up_oldest(aq_replay_core *core)
     uint64_t live = counts.resident_bytes + counts.mapped_bytes;
     uint64_t allowed =
         DISK_PER_LIVE * live + SEGMENTS_ALLOWED * core->settings.config.replay.segment_bytes;
-    for (int i = 0; i < FORGETS_PER_STEP && progress->disk_bytes > allowed; i++) {
+    for (int i = 0; i < FORGETS_PER_STEP && progress->kept_bytes > allowed; i++) {
         const aq_stored_message *oldest = aq_message_store_oldest(core->messages);
         if (oldest == NULL || oldest->segment >= progress->segment) {
             return;

@@ -151,6 +151,7 @@ static void poll(aq_replay_log *log, aq_log_progress *ret_progress)
     for (uint64_t i = 0; i < platter->segment_count; i++) {
         ret_progress->disk_bytes += platter->segments[i].dropped ? 0 : platter->segments[i].bytes;
     }
+    ret_progress->kept_bytes = ret_progress->disk_bytes;
     if (ret_progress->stuck) {
         memcpy(ret_progress->reason, full_words, sizeof(full_words));
     }

@@ -54,6 +54,7 @@ static void poll(aq_replay_log *log, aq_log_progress *ret_progress)
         .segment = fake->segment,
         .stuck = fake->stuck,
         .disk_bytes = fake->disk_bytes,
+        .kept_bytes = fake->kept_bytes,
         .snapshots = fake->snapshots,
     };
     if (fake->stuck) {

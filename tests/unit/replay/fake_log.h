@@ -32,7 +32,7 @@ typedef struct fake_log {
     bool begun;       /* a segment of this life */
     uint64_t full_at; /* records not durable that it lets wait */
     bool stuck;
-    uint64_t disk_bytes; /* 0: of what it holds */
+    uint64_t disk_bytes, kept_bytes;
     aq_lease *snapshot;
     uint64_t snapshots;
     uint64_t mapped; /* records given out by map */

@@ -194,9 +194,16 @@ TEST_IN(segment_kit, kit, the_disk_says_how_much_is_on_it)
     segment_kit_reopen(kit);
     progress = segment_kit_progress(kit);
     assert_int_equal(progress.disk_bytes, bytes);
+    assert_int_equal(progress.kept_bytes, bytes);
     segment_kit_write(kit, 1);
+    progress = segment_kit_progress(kit);
+    const uint64_t dropped = (uint64_t)segment_kit_file_size(segment_kit_segment(kit, 1)) +
+                             (uint64_t)segment_kit_file_size(segment_kit_segment(kit, 2));
     kit->log->class->drop(kit->log, 1);
     kit->log->class->drop(kit->log, 2);
+    /* At once, whenever they are deleted; their two notes come. */
+    const uint64_t kept = progress.kept_bytes - dropped;
+    assert_in_range(segment_kit_progress(kit).kept_bytes, kept, kept + 64);
     segment_kit_append(kit, 1);
     segment_kit_wait(kit, segment_kit_is_small, bytes - 1000);
 }
