@@ -169,6 +169,23 @@ TEST_IN(durable_kit, kit, marks_go_on_when_a_store_in_memory_begins_anew)
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 3);
 }
 
+TEST_IN(durable_kit, kit, a_store_in_memory_that_goes_on_in_a_folder_is_begun_anew_once)
+{
+    durable_kit_open(kit);
+    durable_kit_fill(kit, 1, 2);
+    aq_shard_run run = kit_run(&kit->settings);
+    aq_replay_core *former = kit->core;
+    assert_int_equal(aq_replay_core_create(&run, kit->now_ns, &kit->core, NULL), 0);
+    assert_int_equal(aq_replay_core_inherit(kit->core, former), 0);
+    aq_replay_core_destroy(former);
+    for (int i = 0; i < 2; i++) { /* at once, and when the folder has been read */
+        assert_int_equal(aq_replay_core_attach(kit->core, kit->now_ns, NULL, 0, 0), 0);
+        const aq_replay_limiter *limiter = &aq_replay_core_tables(kit->core)->shelves[0].limiter;
+        assert_int_equal(limiter->min_size, kit->settings.tables[0].min_size + 16);
+        assert_int_equal(limiter->inserted, 16);
+    }
+}
+
 TEST_IN(durable_kit, kit, the_log_is_closed_with_the_core)
 {
     durable_kit_open(kit);
