@@ -393,12 +393,12 @@ static void compare_snapshot(store_reader *reader, uint64_t number)
 
 static int read_snapshot(store_reader *reader)
 {
-    aq_segment_mapping *mapping = NULL;
+    aq_buffer file = {0};
     const uint8_t *bytes = NULL;
     size_t size = 0;
     uint64_t number = 0;
     aq_error reason = {0};
-    int rc = aq_segment_snapshot_read(reader->folder, &mapping, &bytes, &size, &number, &reason);
+    int rc = aq_segment_snapshot_read(reader->folder, &file, &bytes, &size, &number, &reason);
     if (rc == AQ_E_CORRUPT || rc == AQ_E_IO) {
         tell_damage(reader, reason.text);
     } else if (rc != 0) {
@@ -408,7 +408,7 @@ static int read_snapshot(store_reader *reader)
     rc = reader->to->snapshot != NULL
              ? reader->to->snapshot(reader->to->user, bytes, size, reader->error)
              : 0;
-    aq_segment_mapping_unref(mapping);
+    aq_buffer_fini(&file);
     return rc;
 }
 

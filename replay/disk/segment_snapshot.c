@@ -1,5 +1,6 @@
 /*
- * Writing the snapshot, and reading it. It is synced before it is renamed: after the end of the
+ * Writing the snapshot, and reading it: into memory, as a disk that can't be read is the end of the
+ * process in a mapping. It is synced before it is renamed: after the end of the
  * machine the name means the old file or the new one, and the check sums tell if a disk lied.
  */
 #include "replay/disk/segment_snapshot.h"
@@ -11,12 +12,15 @@
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
+#include "common/sys/file.h"
 #include "replay/disk/segment_format.h"
 
 /* Half a millisecond of a fast disk. */
 #define SLICE_BYTES ((size_t)1 << 20)
 
 enum { FRONT_BYTES = AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES };
+
+#define FILE_BYTES_MAX ((size_t)FRONT_BYTES + UINT32_MAX)
 
 void aq_segment_snapshot_init(aq_segment_snapshot *snapshot, const aq_segment_disk *disk,
                               const aq_segment_folder *folder)
@@ -158,36 +162,37 @@ static int check(const aq_segment_folder *folder, const char *path, const uint8_
     return 0;
 }
 
-int aq_segment_snapshot_read(const aq_segment_folder *folder, aq_segment_mapping **ret_mapping,
+int aq_segment_snapshot_read(const aq_segment_folder *folder, aq_buffer *ret_file,
                              const uint8_t **ret_bytes, size_t *ret_size, uint64_t *ret_durable,
                              aq_error *error)
 {
     char path[PATH_MAX];
     struct stat status;
-    aq_segment_mapping *mapping;
+    aq_error reason = {0};
+    aq_buffer file;
+    aq_buffer_init(&file, FILE_BYTES_MAX);
     if (stat(aq_snapshot_path(folder->path, path), &status) != 0) {
         if (errno != ENOENT) {
             return aq_segment_fail(error, path, "look at", errno);
         }
-        *ret_mapping = NULL;
+        *ret_file = file;
         return 0;
     }
     if (!S_ISREG(status.st_mode)) {
         return aq_fail(error, AQ_E_FOREIGN, "%s: not a file", path);
     }
-    if (status.st_size == 0) {
-        return aq_fail(error, AQ_E_CORRUPT, "%s: damaged: it is empty", path);
-    }
-    int rc = aq_segment_mapping_open(path, (size_t)status.st_size, &mapping);
+    int rc = aq_file_read(path, &file, &reason);
     if (rc != 0) {
-        return aq_segment_fail(error, path, "read", errno);
+        rc = aq_fail(error, rc == AQ_E_NOMEM ? rc : AQ_E_IO, "%s", reason.text);
+    } else if (file.size == 0) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "%s: damaged: it is empty", path);
+    } else {
+        rc = check(folder, path, file.data, file.size, ret_bytes, ret_size, ret_durable, error);
     }
-    rc = check(folder, path, aq_segment_mapping_bytes(mapping), (size_t)status.st_size, ret_bytes,
-               ret_size, ret_durable, error);
     if (rc != 0) {
-        aq_segment_mapping_unref(mapping);
+        aq_buffer_fini(&file);
         return rc;
     }
-    *ret_mapping = mapping;
+    *ret_file = file;
     return 0;
 }

@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/base/lease.h"
 #include "replay/disk/segment_disk.h"
 #include "replay/disk/segment_folder.h"
-#include "replay/disk/segment_mapping.h"
 
 typedef struct aq_segment_snapshot {
     const aq_segment_disk *disk;
@@ -42,9 +42,10 @@ int aq_segment_snapshot_go_on(aq_segment_snapshot *snapshot, bool *ret_done,
 /* Leaves off, if one is being written. */
 void aq_segment_snapshot_abort(aq_segment_snapshot *snapshot);
 
-/* The one in the folder, checked; *ret_mapping is NULL when there is none. *ret_durable is as it
- * was begun with. AQ_E_CORRUPT, AQ_E_FOREIGN, AQ_E_VERSION, AQ_E_IO, AQ_E_NOMEM, in words. */
-int aq_segment_snapshot_read(const aq_segment_folder *folder, aq_segment_mapping **ret_mapping,
+/* The one in the folder, checked: *ret_bytes lie in *ret_file, which the caller finishes; it is
+ * empty when there is none. *ret_durable is as it was begun with. AQ_E_CORRUPT, AQ_E_FOREIGN,
+ * AQ_E_VERSION, AQ_E_IO, AQ_E_NOMEM, in words. */
+int aq_segment_snapshot_read(const aq_segment_folder *folder, aq_buffer *ret_file,
                              const uint8_t **ret_bytes, size_t *ret_size, uint64_t *ret_durable,
                              aq_error *error) AQ_MUST_USE;
 

@@ -83,7 +83,7 @@ static void restore(const uint8_t *bytes, size_t size)
 static void read_snapshot(const uint8_t *data, size_t size)
 {
     aq_segment_folder folder = {.identity = {.store = STORE}};
-    aq_segment_mapping *mapping = NULL;
+    aq_buffer file = {0};
     char path[PATH_MAX];
     const uint8_t *bytes;
     size_t bytes_size;
@@ -92,11 +92,11 @@ static void read_snapshot(const uint8_t *data, size_t size)
     const char *name = strrchr(aq_snapshot_path(folder.path, path), '/') + 1;
     (void)fuzz_place_write(name, data, size);
     uint64_t durable = 0;
-    int rc = aq_segment_snapshot_read(&folder, &mapping, &bytes, &bytes_size, &durable, &error);
+    int rc = aq_segment_snapshot_read(&folder, &file, &bytes, &bytes_size, &durable, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
         restore(bytes, bytes_size);
-        aq_segment_mapping_unref(mapping);
+        aq_buffer_fini(&file);
     }
 }
 

@@ -138,6 +138,16 @@ TEST_IN(small_store, kit, a_damaged_snapshot_is_told_and_passed_over)
     assert_int_equal(kit->harvest.snapshot_size, 100);
 }
 
+TEST_IN(small_store, kit, a_snapshot_that_cannot_be_read_is_told_and_passed_over)
+{
+    segment_kit_live(kit, 2);
+    assert_int_equal(symlink("/proc/self/mem", segment_kit_path(kit, "snapshot.aqrs")), 0);
+    segment_kit_reopen(kit);
+    assert_int_equal(kit->harvest.damages, 1);
+    assert_true(segment_harvest_says(&kit->harvest, "snapshot.aqrs: can't read: Input/output"));
+    segment_harvest_assert_range(&kit->harvest, 1, 2);
+}
+
 TEST_IN(small_store, kit, what_a_crash_left_of_a_snapshot_is_removed)
 {
     segment_kit_live(kit, 1);
