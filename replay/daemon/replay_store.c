@@ -9,8 +9,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/rng.h"
+#include "common/sys/folder_lock.h"
 #include "common/wire/wire_run.h"
-#include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_log.h"
 #include "replay/disk/slot_file.h"
 
@@ -53,18 +53,16 @@ static uint64_t draw_name(void)
  * the learner would hear of the same store twice. */
 static int identify(aq_replay_store *store, aq_error *error)
 {
-    aq_segment_folder held;
     int rc = aq_segment_log_identify(store->folder, &store->identity, error);
     if (rc == AQ_E_NOT_FOUND) {
         return 0;
     }
     if (rc == 0) {
-        rc = aq_segment_folder_open_any(store->folder, &held, error);
+        rc = aq_folder_lock_check(store->folder, error);
     }
     if (rc != 0) {
         return rc;
     }
-    aq_segment_folder_close(&held);
     store->is_new = false;
     store->slot = aq_slot_file_read(store->folder);
     return 0;

@@ -327,7 +327,8 @@ int aq_segment_folder_open_any(const char *path, aq_segment_folder *ret_folder, 
     if (rc == 0) {
         rc = aq_folder_lock_share(path, &folder.lock, error);
     }
-    if (rc != 0) {
+    /* A copy may lack the lock's file: then nobody uses it. */
+    if (rc != 0 && rc != AQ_E_NOT_FOUND) {
         return rc;
     }
     rc = identity_read(folder.path, &folder.identity, error);

@@ -48,7 +48,8 @@ int aq_segment_folder_identify(const char *path, aq_store_identity *ret_identity
 int aq_segment_folder_open(const char *path, const aq_store_identity *wanted,
                            aq_segment_folder *ret_folder, aq_error *error) AQ_MUST_USE;
 
-/* A store of whatever run, which must be there already, to read from. It is locked all the same. */
+/* A store of whatever run, which must be there already, to read from. It is locked all the same,
+ * if a file to lock is there. */
 int aq_segment_folder_open_any(const char *path, aq_segment_folder *ret_folder,
                                aq_error *error) AQ_MUST_USE;
 

@@ -112,6 +112,16 @@ TEST_IN(folder_stage, stage, a_folder_with_steps_is_not_used_by_a_run_in_memory)
     assert_says(stage->error.text, "replay.storage");
 }
 
+TEST_IN(folder_stage, stage, a_folder_without_the_file_that_is_locked_is_used)
+{
+    net_stage_live(stage, 1, 1);
+    net_stage_end(stage);
+    assert_int_equal(unlink(file_in(folder, "lock")), 0);
+    net_stage_live(stage, 0, 0);
+    assert_int_equal(net_stage_ask_stored(stage), 24);
+    net_stage_end(stage);
+}
+
 TEST_IN(folder_stage, stage, a_run_in_memory_leaves_a_new_folder_alone)
 {
     stage->settings.config.replay.storage = AQ_STORAGE_MEMORY;

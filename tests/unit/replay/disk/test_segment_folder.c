@@ -244,3 +244,15 @@ TEST_IN(segment_kit, kit, any_store_can_be_opened_to_look_at)
     aq_free(numbers);
     aq_segment_folder_close(&folder);
 }
+
+TEST_IN(segment_kit, kit, a_copy_without_the_file_that_is_locked_can_be_opened_to_look_at)
+{
+    aq_segment_folder folder;
+    segment_kit_live(kit, 1);
+    segment_kit_close(kit);
+    assert_int_equal(unlink(segment_kit_path(kit, "lock")), 0);
+    assert_succeeds(aq_segment_folder_open_any(kit->folder, &folder, &refusal));
+    assert_int_equal(folder.identity.store, SEGMENT_KIT_STORE);
+    aq_segment_folder_close(&folder);
+    assert_int_equal(segment_kit_file_size(segment_kit_path(kit, "lock")), -1);
+}
