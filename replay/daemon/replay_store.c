@@ -225,6 +225,7 @@ static int begin(aq_replay_store *store, const aq_member_view *view, const aq_re
     int rc = aq_replay_service_begin(store->service, aq_clock_monotonic_ns(), &run, former, error);
     if (rc == 0 && durable) {
         rc = open_log(store, view, error);
+        store->is_new = false;
     } else if (rc == 0) {
         aq_log(AQ_LOG_INFO, "store_in_memory",
                "what this shard acknowledges is gone when its process ends", "store=%016" PRIx64,

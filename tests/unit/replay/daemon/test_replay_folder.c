@@ -112,6 +112,17 @@ TEST_IN(folder_stage, stage, a_folder_with_steps_is_not_used_by_a_run_in_memory)
     assert_says(stage->error.text, "replay.storage");
 }
 
+TEST_IN(folder_stage, stage, a_folder_that_was_filled_meanwhile_is_not_used_by_a_run_in_memory)
+{
+    net_stage_live(stage, 1, 1);
+    stage->settings.config.replay.storage = AQ_STORAGE_MEMORY;
+    stage->leaves = 0;
+    stage->forget_once = true;
+    net_stage_await(stage, &stage->leaves, 1);
+    assert_int_equal(net_stage_finish(stage), AQ_E_EXISTS);
+    assert_says(stage->error.text, "replay.storage");
+}
+
 TEST_IN(folder_stage, stage, a_folder_without_the_file_that_is_locked_is_used)
 {
     net_stage_live(stage, 1, 1);
