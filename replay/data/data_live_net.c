@@ -218,7 +218,8 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
     for (int tries = 0; rc == 0 && !stored; tries++) {
         if (tries == CREDIT_TRIES_MAX) {
             return aq_fail(error, AQ_E_TIMEOUT,
-                           "%s has taken nothing for %d s: its rate limiter waits for the learner",
+                           "%s has taken nothing for %d s: its rate limiter waits for the learner, "
+                           "or it has no room for what is still to be written",
                            work->live->url, CREDIT_TRIES_MAX * CREDIT_WAIT_MS / 1000);
         }
         if (message->seq > state->acknowledged && message->transitions_total > state->granted) {
@@ -227,6 +228,9 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
             stored = true; /* in an earlier attempt */
         } else {
             rc = send_frame(work, message->frame, &stored, error);
+            if (rc == 0 && !stored) { /* not now; it says when that may be another matter */
+                rc = ask_credit(work, sender, CREDIT_WAIT_MS, error);
+            }
         }
     }
     state->sent = message->seq;
