@@ -97,10 +97,11 @@ static int open_folder(aq_data_origin *origin, aq_error *error)
     if (rc != 0 && kept_no_steps(origin->name)) {
         return refuse_unkept(origin->name, error);
     }
+    if (rc == AQ_E_NOT_FOUND || rc == AQ_E_FOREIGN) {
+        return aq_fail(error, rc, "%s: not the folder of a replay store", origin->name);
+    }
     if (rc != 0) {
-        return aq_path_exists(origin->name) && rc != AQ_E_VERSION && rc != AQ_E_CORRUPT
-                   ? aq_fail(error, rc, "%s: not the folder of a replay store", origin->name)
-                   : rc;
+        return rc;
     }
     origin->has_folder = true;
     const aq_store_identity *identity = &origin->folder.identity;

@@ -195,6 +195,14 @@ TEST(mistakes_are_answered_in_words)
     assert_false(aq_path_exists(at("no")));
 }
 
+TEST(a_store_that_cannot_be_read_is_told_as_that)
+{
+    shell_succeeds("mkdir '%s' && ln -s /proc/self/mem '%s/store.aqrs'", at("unread"),
+                   at("unread"));
+    program_refuses("unread/store.aqrs: can't read: Input/output error", "replay", "inspect",
+                    at("unread"), NULL);
+}
+
 TEST(a_run_of_a_table_that_kept_no_steps_says_so)
 {
     static const char config[] = "replay:\n  storage: memory\n";
