@@ -172,6 +172,16 @@ static int settle(importing *work, aq_error *error)
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
+/* Without slashes at its end: what is made beside it must not lie in it. */
+static int name_length(const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    return length < PATH_MAX ? (int)length : PATH_MAX;
+}
+
 static void remove_folder(const char *path)
 {
     DIR *dir = opendir(path);
@@ -204,7 +214,7 @@ static int open_log(importing *work, aq_error *error)
         .store = aq_rng_system_seed() | 1,
         .segment_bytes = work->import->segment_bytes,
         .backlog_bytes = BACKLOG_BYTES,
-        .fsync_ms = 1000,
+        .fsync_ms = 0, /* what settles is on the disk: the folder gets its name after that */
         .compressed = work->import->compressed,
         .wake = on_wake,
         .user = work,
@@ -272,8 +282,8 @@ int aq_data_import_folder(aq_data_set_reader *reader, const aq_data_import *impo
     work->import = import;
     (void)pthread_mutex_init(&work->mutex, NULL);
     (void)pthread_cond_init(&work->news, NULL);
-    int rc = aq_text_format(work->folder, sizeof(work->folder), "%s.importing-%016" PRIx64,
-                            import->folder, aq_rng_system_seed());
+    int rc = aq_text_format(work->folder, sizeof(work->folder), "%.*s.importing-%016" PRIx64,
+                            name_length(import->folder), import->folder, aq_rng_system_seed());
     if (rc != 0) {
         rc = aq_fail(error, rc, "the path of the folder is too long");
     } else {

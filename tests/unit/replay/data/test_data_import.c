@@ -161,6 +161,15 @@ TEST_IN(import_stage, stage, a_store_may_have_the_standard_columns_alone)
     assert_int_equal(read_store(stage).transitions, 13 * LANES * EPISODES);
 }
 
+TEST_IN(import_stage, stage, slashes_after_the_folders_name_mean_nothing)
+{
+    const char *name = stage->store;
+    stage->store = file_in(stage->folder, "store//");
+    assert_int_equal(import(stage, 3, 8, 4096), 0);
+    stage->store = name;
+    assert_int_equal(read_store(stage).transitions, 13 * LANES * EPISODES);
+}
+
 TEST_IN(import_stage, stage, a_folder_that_is_there_is_left_alone)
 {
     assert_int_equal(import(stage, 3, 8, 4096), 0);
