@@ -7,6 +7,8 @@
  */
 #include "learner/sampling/prefetch.h"
 
+#include <inttypes.h>
+
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -197,6 +199,22 @@ static void say_trouble(aq_prefetch *prefetch, aq_board_shard *from, const char 
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
+/* Rows are drawn until they make the steps that were asked for, so it is the last one alone that
+ * may go beyond; algorithms have room for no more. */
+static int check_steps(const aq_prefetch *prefetch, const aq_batch *batch, aq_error *error)
+{
+    const uint64_t most =
+        (uint64_t)prefetch->config.steps + prefetch->config.table.sequence_length - 1;
+    uint64_t steps = 0;
+    for (uint32_t row = 0; row < batch->rows; row++) {
+        steps += batch->length[row];
+    }
+    return steps <= most
+               ? 0
+               : aq_fail(error, AQ_E_CORRUPT, "sample of %" PRIu64 " steps; %u were asked for",
+                         steps, prefetch->config.steps);
+}
+
 /* A group that is of so many steps has as many rows as make them. */
 static int read_group(const aq_prefetch *prefetch, const Actorq__V1__SampleReply *reply,
                       aq_batch *batch, aq_error *error)
@@ -205,6 +223,9 @@ static int read_group(const aq_prefetch *prefetch, const Actorq__V1__SampleReply
     if (rc == 0 && prefetch->config.steps == 0 && batch->rows != batch->rows_max) {
         rc = aq_fail(error, AQ_E_CORRUPT, "sample of %u rows; %u were asked for", batch->rows,
                      batch->rows_max);
+    }
+    if (rc == 0 && prefetch->config.steps > 0 && aq_batch_has_sequences(batch)) {
+        rc = check_steps(prefetch, batch, error);
     }
     return rc;
 }

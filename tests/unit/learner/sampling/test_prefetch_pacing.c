@@ -4,7 +4,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/prefetch_stand.h"
 
-enum { STEPS = 100 };
+enum { STEPS = 100, SEQUENCE_LENGTH = 10 };
 
 typedef prefetch_stand paced_stand;
 #define paced_stand_teardown prefetch_stand_teardown
@@ -88,6 +88,39 @@ TEST_IN(paced_stand, stand, a_group_has_as_many_rows_as_make_its_steps)
     assert_int_equal(group->rows, 3);
     assert_true(group->weight[2] == 1.0f);
     assert_int_equal(stand->troubles, 0);
+}
+
+/* Of so many sequences, which are all as long. */
+static unsigned troubles_of(paced_stand *stand, uint32_t rows, uint32_t length)
+{
+    aq_batch *sequences = NULL;
+    const unsigned before = stand->troubles;
+    assert_int_equal(aq_batch_create(&stand->kit.layout, SEQUENCE_LENGTH, STAND_ROWS, &sequences),
+                     0);
+    aq_batch_fit(sequences, length);
+    sequences->rows = stand->good->rows = rows;
+    for (uint32_t row = 0; row < rows; row++) {
+        sequences->length[row] = length;
+        sequences->weight[row] = 1.0f;
+        sequences->item[row] = row;
+    }
+    tell(stand, 1, 0);
+    sample_shard_answer(&stand->shards[0], 0, sequences, 1);
+    aq_batch_destroy(sequences);
+    return stand->troubles - before;
+}
+
+TEST_IN(paced_stand, stand, a_group_goes_beyond_its_steps_with_its_last_row_alone)
+{
+    stand->config.steps = 3 * SEQUENCE_LENGTH;
+    stand->config.table.sequence_length = SEQUENCE_LENGTH;
+    prefetch_stand_renew(stand);
+    prefetch_stand_add(stand, 0);
+    assert_int_equal(troubles_of(stand, 4, SEQUENCE_LENGTH), 1);
+    assert_says(stand->trouble, "sample of 40 steps; 30 were asked for");
+    prefetch_stand_pass(stand, 60000);
+    assert_int_equal(troubles_of(stand, 4, SEQUENCE_LENGTH - 1), 0);
+    assert_int_equal(stand->ready_count, 1);
 }
 
 TEST_IN(paced_stand, stand, shards_take_turns_and_may_wait_for_steps)
