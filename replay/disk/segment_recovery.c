@@ -441,23 +441,27 @@ int aq_segment_recover(const aq_segment_folder *folder, aq_segment_map *map,
     return rc;
 }
 
-/* The life before was perhaps killed before its last sync, which nobody would make up for. */
-static void sync_newest(const aq_segment_folder *folder, uint64_t segment)
+/* The life before was perhaps killed before its last sync, which nobody would make up for. What was
+ * read is acknowledged from here on. */
+static int sync_newest(const aq_segment_folder *folder, uint64_t segment, aq_error *error)
 {
     char path[PATH_MAX];
     const int file = open(aq_segment_path(folder->path, segment, path), O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        (void)fdatasync(file);
-        close(file);
+    if (file < 0) {
+        return aq_segment_fail(error, path, "open", errno);
     }
+    int rc = fdatasync(file) != 0 ? aq_segment_fail(error, path, "sync", errno) : 0;
+    close(file);
+    return rc;
 }
 
 int aq_segment_mend(const aq_segment_folder *folder, const aq_segment_recovered *recovered,
                     aq_error *error)
 {
     char path[PATH_MAX];
-    if (recovered->last_segment != 0) {
-        sync_newest(folder, recovered->last_segment);
+    int rc = recovered->last_segment != 0 ? sync_newest(folder, recovered->last_segment, error) : 0;
+    if (rc != 0) {
+        return rc;
     }
     (void)unlink(aq_snapshot_temporary_path(folder->path, path));
     aq_dir_tidy(folder->path, 0);
