@@ -81,6 +81,21 @@ static int find_table(const aq_sampling_service *sampling, const char *name, voi
     return table;
 }
 
+/* Of a queue, which is emptied from its head, steps are counted at once; of another table, in all
+ * that it holds. False when the call was answered. */
+static bool may_ask_steps(const aq_sampling_service *sampling, int table, void *closure_data)
+{
+    const aq_replay_shelf *shelf = &aq_replay_core_tables(sampling->host->core)->shelves[table];
+    const aq_table_spec *spec = aq_replay_table_spec(shelf->table);
+    if (spec->selector != AQ_SELECTOR_QUEUE) {
+        aq_rpc_fail(closure_data, AQ_RPC_INVALID_ARGUMENT,
+                    "table %s is no queue: a request says how many items it wants, and no steps",
+                    spec->name);
+        return false;
+    }
+    return true;
+}
+
 /* Whether an earlier request for the same table still waits. */
 static bool is_behind(const aq_sampling_service *sampling, size_t table)
 {
@@ -132,7 +147,7 @@ static void sampling_sample(Actorq__V1__Sampling_Service *service,
         return;
     }
     int table = find_table(sampling, input->table, closure_data);
-    if (table < 0) {
+    if (table < 0 || (input->steps > 0 && !may_ask_steps(sampling, table, closure_data))) {
         return;
     }
     aq_held_sample asked = {

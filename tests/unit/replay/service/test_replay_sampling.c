@@ -141,6 +141,15 @@ TEST_IN(service_kit, kit, counts_out_of_bounds_are_refused_in_words)
     }
 }
 
+TEST_IN(service_kit, kit, steps_are_asked_of_queues_alone)
+{
+    kit_insert(kit, 1, 24);
+    Actorq__V1__SampleRequest request = kit_sample_request(8, 1, 0);
+    request.steps = 8;
+    const kit_answer *answer = kit_sample(kit, &request);
+    kit_assert_answered(answer, AQ_RPC_INVALID_ARGUMENT, "table main is no queue");
+}
+
 TEST_IN(service_kit, kit, a_discount_that_cannot_be_is_refused)
 {
     const float bad[] = {-0.1f, 1.1f, NAN, INFINITY, -INFINITY};
