@@ -5,6 +5,7 @@
 #include "replay/daemon/replay_store.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/clock.h"
@@ -286,11 +287,32 @@ int aq_replay_store_joined(aq_replay_store *store, const aq_member_view *view, i
 
 /* ---- the rest ------------------------------------------------------------------------------ */
 
+/* What stops no record, and so nothing else shows. */
+static void watch_trouble(aq_replay_store *store, const aq_replay_core *core, int64_t now_ns)
+{
+    const aq_log_progress *progress = aq_replay_core_log_progress(core);
+    if (progress == NULL || progress->stuck) {
+        return;
+    }
+    const char *trouble = aq_replay_core_log_trouble(core);
+    if (strcmp(trouble, store->trouble) == 0 ||
+        (trouble[0] != '\0' && !aq_log_allowed(&store->trouble_limit, now_ns))) {
+        return;
+    }
+    (void)snprintf(store->trouble, sizeof(store->trouble), "%s", trouble);
+    if (trouble[0] != '\0') {
+        aq_log(AQ_LOG_WARN, "log_trouble",
+               "steps are written and acknowledged all the same; it is tried again",
+               "folder=%s reason=%s", AQ_LOG_QUOTED(store->folder), AQ_LOG_QUOTED(trouble));
+    }
+}
+
 void aq_replay_store_stop(aq_replay_store *store, const char *reason)
 {
     aq_replay_core *core = aq_replay_service_release(store->service, reason);
     if (core != NULL) {
         aq_replay_core_save(core);
+        watch_trouble(store, core, aq_clock_monotonic_ns());
         aq_replay_core_destroy(core);
     }
 }
@@ -347,6 +369,7 @@ void aq_replay_store_tick(aq_replay_store *store, int64_t now_ns)
     const aq_replay_core *core = aq_replay_service_core(store->service);
     if (core != NULL) {
         watch_log(store, core, now_ns);
+        watch_trouble(store, core, now_ns);
         watch_missing(store, core, now_ns);
         watch_memory(store, core);
     }

@@ -30,8 +30,9 @@ typedef struct aq_replay_store {
     uv_async_t progress; /* the log has news */
     int64_t ticked_ns;
     bool was_stuck;
+    char trouble[AQ_ERROR_TEXT_MAX]; /* with the log, beside records, as was said last */
     int demotion_code;
-    aq_log_limit stuck_limit, missing_limit;
+    aq_log_limit stuck_limit, trouble_limit, missing_limit;
 } aq_replay_store;
 
 /* Reads who the store in `folder` (NULL: in memory) is, or draws its name. `folder` is borrowed. In

@@ -1,6 +1,5 @@
 /*
  * What people ask a shard. A Status is put together in place from views, so it costs one packing.
- * An answered call is taken out of the array first: its closure may bring the next one.
  */
 #include "replay/service/replay_operations_service.h"
 
@@ -152,6 +151,7 @@ static void operations_drain(Actorq__V1__Operations_Service *service,
 static bool answer_checkpoint(const aq_replay_host *host, const aq_held_checkpoint *held)
 {
     const aq_log_progress *progress = aq_replay_core_log_progress(host->core);
+    const char *trouble = aq_replay_core_log_trouble(host->core);
     if (progress->snapshots >= held->snapshots) {
         Actorq__V1__CheckpointReply reply = ACTORQ__V1__CHECKPOINT_REPLY__INIT;
         reply.path = aq_wire_text(host->folder);
@@ -160,8 +160,8 @@ static bool answer_checkpoint(const aq_replay_host *host, const aq_held_checkpoi
     }
     if (host->now_ns >= held->until_ns) {
         aq_rpc_fail(held->closure_data, AQ_RPC_UNAVAILABLE,
-                    "the snapshot is not on the disk yet%s%s", progress->stuck ? ": " : "",
-                    progress->stuck ? progress->reason : "");
+                    "the snapshot is not on the disk yet%s%s", trouble[0] != '\0' ? ": " : "",
+                    trouble);
         return true;
     }
     return false;

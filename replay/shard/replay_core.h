@@ -134,6 +134,10 @@ void aq_replay_core_save(aq_replay_core *core);
 /* NULL without a log. As of the last upkeep. */
 const aq_log_progress *aq_replay_core_log_progress(const aq_replay_core *core);
 
+/* "" or what goes wrong with the log. Unless it is stuck, records are written all the same: it is a
+ * snapshot, or a segment that is to be deleted. */
+const char *aq_replay_core_log_trouble(const aq_replay_core *core);
+
 /* Why messages cannot be moved out of memory although the budget says so; 0: they can. */
 const aq_error *aq_replay_core_demotion(const aq_replay_core *core);
 

@@ -103,6 +103,12 @@ const aq_log_progress *aq_replay_core_log_progress(const aq_replay_core *core)
     return core->journal.log != NULL ? &core->journal.progress : NULL;
 }
 
+const char *aq_replay_core_log_trouble(const aq_replay_core *core)
+{
+    const char *reason = core->journal.progress.reason;
+    return reason[0] != '\0' ? reason : core->saver.failure.text;
+}
+
 const aq_error *aq_replay_core_demotion(const aq_replay_core *core)
 {
     return &core->demotion;

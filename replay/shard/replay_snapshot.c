@@ -163,6 +163,16 @@ static void give_up(aq_replay_saver *saver)
     saver->saving = false;
 }
 
+/* Once a snapshot is with the log, or isn't to be: what came of it. */
+static void end(aq_replay_saver *saver, int rc)
+{
+    saver->failure = (aq_error){0};
+    if (rc != 0) {
+        (void)aq_fail(&saver->failure, rc, "a snapshot can't be made: %s", aq_error_text(rc));
+        give_up(saver);
+    }
+}
+
 void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_replay_tables *tables,
                           aq_replay_log *log)
 {
@@ -176,10 +186,10 @@ void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_repla
     } else if (saver->table < tables->count) {
         rc = put_portion(saver, tables);
     } else {
-        rc = finish(saver, log);
+        end(saver, finish(saver, log));
     }
     if (rc != 0) {
-        give_up(saver);
+        end(saver, rc);
     }
 }
 
@@ -191,12 +201,7 @@ void aq_replay_saver_flush(aq_replay_saver *saver, const aq_replay_tables *table
     while (rc == 0 && saver->table < tables->count) {
         rc = put_portion(saver, tables);
     }
-    if (rc == 0) {
-        rc = finish(saver, log);
-    }
-    if (rc != 0) {
-        give_up(saver);
-    }
+    end(saver, rc == 0 ? finish(saver, log) : rc);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

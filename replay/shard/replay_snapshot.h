@@ -36,13 +36,14 @@ typedef struct aq_replay_saver {
     uint64_t position; /* in it */
     size_t size_at;    /* where in `out` its size goes */
     uint64_t taken;    /* snapshots, handed to the log */
+    aq_error failure;  /* of the last one that was begun; code 0: none */
 } aq_replay_saver;
 
 void aq_replay_saver_init(aq_replay_saver *saver, int64_t now_ns, int64_t interval_ns);
 void aq_replay_saver_fini(aq_replay_saver *saver);
 
-/* The next portion, if one is due. A snapshot for which there is no memory is tried again after the
- * interval. */
+/* The next portion, if one is due. A snapshot that cannot be made, as there is no memory for it, is
+ * a `failure`, and is tried again after the interval. */
 void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_replay_tables *tables,
                           aq_replay_log *log);
 
@@ -50,7 +51,7 @@ void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_repla
  * will be: it is with the log when `taken` reaches that number. */
 uint64_t aq_replay_saver_ask(aq_replay_saver *saver);
 
-/* One of now, at once: with the log when this returns, unless there is no memory for it. */
+/* One of now, at once: with the log when this returns, unless it is a `failure`. */
 void aq_replay_saver_flush(aq_replay_saver *saver, const aq_replay_tables *tables,
                            aq_replay_log *log);
 

@@ -77,6 +77,9 @@ static void drop(aq_replay_log *log, uint64_t segment)
 static int snapshot(aq_replay_log *log, aq_lease *bytes)
 {
     fake_log *fake = (fake_log *)log;
+    if (fake->snapshot_rc != 0) {
+        return fake->snapshot_rc;
+    }
     aq_lease_unref(fake->snapshot);
     fake->snapshot = aq_lease_ref(bytes);
     fake->snapshots++;

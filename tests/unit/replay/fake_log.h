@@ -35,6 +35,7 @@ typedef struct fake_log {
     uint64_t disk_bytes, kept_bytes;
     aq_lease *snapshot;
     uint64_t snapshots;
+    int snapshot_rc; /* what it says to one */
     uint64_t mapped; /* records given out by map */
     int closed;
 } fake_log;

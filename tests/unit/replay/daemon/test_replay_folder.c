@@ -1,6 +1,8 @@
 /*
  * The daemon with a folder of segments: what outlives it, and which folders it refuses.
  */
+#include <sys/stat.h>
+
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
@@ -169,5 +171,29 @@ TEST_IN(folder_stage, stage, checkpoint_writes_a_snapshot)
     net_stage_await(stage, &stage->replies, 1);
     (void)net_stage_ask_stored(stage);
     assert_in_range(stage->report->replay->snapshots, 1, 100);
+    net_stage_end(stage);
+}
+
+static aq_rpc_stub hasty; /* waits for a second at most */
+
+static void on_no_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
+{
+    net_stage *stage = user;
+    assert_null(reply);
+    assert_says(aq_rpc_stub_status(&hasty)->message,
+                "snapshot.aqrs: can't create a temporary file beside it: Is a directory");
+    stage->replies++;
+}
+
+TEST_IN(folder_stage, stage, checkpoint_tells_why_there_is_no_snapshot)
+{
+    net_stage_live(stage, 1, 1);
+    assert_int_equal(mkdir(file_in(folder, "snapshot.aqrs.tmp"), 0777), 0);
+    Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
+    aq_rpc_stub_init(&hasty, aq_rpc_client_channel(stage->client),
+                     &actorq__v1__operations__descriptor, 1000);
+    stage->replies = 0;
+    actorq__v1__operations__checkpoint(&hasty.base, &request, on_no_checkpoint, stage);
+    net_stage_await(stage, &stage->replies, 1);
     net_stage_end(stage);
 }

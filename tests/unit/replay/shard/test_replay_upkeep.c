@@ -62,6 +62,22 @@ TEST_IN(durable_kit, kit, what_lies_in_the_segment_that_is_written_does_not_go)
     assert_int_equal(durable_kit_holdings(kit, 0).transitions, 8);
 }
 
+TEST_IN(durable_kit, kit, a_snapshot_that_cannot_be_made_is_told_until_one_is)
+{
+    uint64_t snapshots;
+    durable_kit_open(kit);
+    assert_string_equal(aq_replay_core_log_trouble(kit->core), "");
+    kit->fake.snapshot_rc = AQ_E_TOO_BIG;
+    assert_int_equal(aq_replay_core_snapshot_now(kit->core, &snapshots), 0);
+    durable_kit_pass(kit, 5);
+    assert_says(aq_replay_core_log_trouble(kit->core), "a snapshot can't be made: ");
+    kit->fake.snapshot_rc = 0;
+    assert_int_equal(aq_replay_core_snapshot_now(kit->core, &snapshots), 0);
+    durable_kit_pass(kit, 5);
+    assert_int_equal(kit->fake.snapshots, 1);
+    assert_string_equal(aq_replay_core_log_trouble(kit->core), "");
+}
+
 TEST_IN(durable_kit, kit, messages_move_out_of_memory_beyond_the_budget)
 {
     durable_kit_open(kit);
