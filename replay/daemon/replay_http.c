@@ -40,8 +40,9 @@ static void add_store(const Actorq__V1__ReplayStats *stats, aq_metrics_page *pag
 
 static void add_time(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page)
 {
-    aq_page_family(page, AQ_METRIC_COUNTER, "wait_seconds_total",
-                   "Time that the rate limiter held a side back; of this process.");
+    aq_page_family(
+        page, AQ_METRIC_COUNTER, "wait_seconds_total",
+        "Time that the rate limiter, or a log without room, held a side back; of this process.");
     aq_page_sample(page, "side", "actors", stats->actors_waited_s);
     aq_page_sample(page, "side", "learner", stats->learner_waited_s);
     aq_page_family(page, AQ_METRIC_COUNTER, "busy_seconds_total",
@@ -49,7 +50,7 @@ static void add_time(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page
     aq_page_sample(page, "work", "inserting", stats->inserting_s);
     aq_page_sample(page, "work", "sampling", stats->sampling_s);
     aq_page_gauge(page, "limiter_wait_seconds",
-                  "How long the limiter has held a side back without a break; 0: it does not.",
+                  "How long a side has been held back so, without a break; 0: none is.",
                   stats->waiting_s);
     add_histogram(page, "sample_staleness_versions", "Versions that sampled rows were behind.",
                   stats->staleness, stats->n_staleness, 1, true);

@@ -7,7 +7,7 @@
  * lives of the store. Records become durable in that order. They lie in segments, also numbered
  * upwards, which are dropped whole.
  *
- * The caller has one thread; an implementation may have its own, and answers by aq_replay_log_poll.
+ * The caller has one thread; an implementation may have its own, and answers by `poll`.
  */
 #ifndef AQ_REPLAY_DISK_REPLAY_LOG_H
 #define AQ_REPLAY_DISK_REPLAY_LOG_H

@@ -35,7 +35,7 @@ typedef struct aq_replay_counters {
     uint64_t inserted;     /* fresh transitions taken in, in all lives of the store */
     uint64_t sampled;      /* items given out, by all tables, since this start */
     uint64_t stored;       /* transitions that the main table holds */
-    uint64_t bytes;        /* of the messages held, in memory or mapped, and of the tables */
+    uint64_t bytes;        /* of the messages held, in memory or mapped */
     uint64_t messages;     /* stored since this start; the others were dropped */
     double bytes_per_step; /* of those messages; 0: there were none */
     uint64_t duplicates, gaps, rejected;

@@ -28,7 +28,7 @@ typedef struct aq_stored_message {
 
 typedef struct aq_message_store_counts {
     uint64_t messages;
-    uint64_t resident_bytes; /* in memory */
+    uint64_t resident_bytes; /* in memory; also what a start has read, until it is moved */
     uint64_t mapped_bytes;   /* in files */
 } aq_message_store_counts;
 
