@@ -202,11 +202,10 @@ static int identity_compare(const aq_segment_folder *folder, const aq_store_iden
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-static int compare_numbers(const void *a, const void *b)
+int aq_segment_compare(const void *number, const void *row)
 {
-    const uint64_t left = *(const uint64_t *)a;
-    const uint64_t right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
+    const uint64_t wanted = *(const uint64_t *)number, found = *(const uint64_t *)row;
+    return (wanted > found) - (wanted < found);
 }
 
 int aq_segment_folder_list(const aq_segment_folder *folder, uint64_t **ret_numbers,
@@ -242,7 +241,7 @@ int aq_segment_folder_list(const aq_segment_folder *folder, uint64_t **ret_numbe
     *ret_count = buffer.size / sizeof(uint64_t);
     *ret_numbers = (uint64_t *)(void *)buffer.data;
     if (*ret_count > 0) {
-        qsort(*ret_numbers, *ret_count, sizeof(uint64_t), compare_numbers);
+        qsort(*ret_numbers, *ret_count, sizeof(uint64_t), aq_segment_compare);
     }
     return 0;
 }

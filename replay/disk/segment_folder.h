@@ -59,6 +59,9 @@ void aq_segment_folder_close(aq_segment_folder *folder);
 int aq_segment_folder_list(const aq_segment_folder *folder, uint64_t **ret_numbers,
                            size_t *ret_count, aq_error *error) AQ_MUST_USE;
 
+/* For qsort and bsearch: of numbers, and of rows that begin with theirs. */
+int aq_segment_compare(const void *number, const void *row) AQ_MUST_USE;
+
 /* Into out[PATH_MAX]; returns `out`. */
 const char *aq_segment_path(const char *folder, uint64_t segment, char *out);
 const char *aq_snapshot_path(const char *folder, char *out);

@@ -85,18 +85,11 @@ void aq_segment_map_destroy(aq_segment_map *map)
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-/* Entries and places begin with what they are sorted by. */
-static int compare_numbers(const void *number, const void *row)
-{
-    const uint64_t wanted = *(const uint64_t *)number, found = *(const uint64_t *)row;
-    return (wanted > found) - (wanted < found);
-}
-
 static segment_entry *find(const aq_segment_map *map, uint64_t segment)
 {
     return map->count == 0 ? NULL
                            : bsearch(&segment, map->entries, map->count, sizeof(*map->entries),
-                                     compare_numbers);
+                                     aq_segment_compare);
 }
 
 int aq_segment_map_add(aq_segment_map *map, uint64_t segment, uint64_t size_expected)
@@ -282,7 +275,7 @@ static place *find_place(const segment_entry *entry, uint64_t number)
 {
     return entry->place_count == 0 ? NULL
                                    : bsearch(&number, entry->places, entry->place_count,
-                                             sizeof(*entry->places), compare_numbers);
+                                             sizeof(*entry->places), aq_segment_compare);
 }
 
 void aq_segment_map_place(aq_segment_map *map, uint64_t segment, uint64_t number, uint64_t offset)

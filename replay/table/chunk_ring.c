@@ -8,6 +8,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "replay/table/item_column.h"
 
 enum { SLOTS_MIN = 64, BLOCKS_MIN = 64 };
 
@@ -30,17 +31,9 @@ void aq_chunk_ring_fini(aq_chunk_ring *ring)
     memset(ring, 0, sizeof(*ring));
 }
 
-static uint64_t doubled_to(uint64_t size, uint64_t needed)
-{
-    while (size < needed) {
-        size *= 2;
-    }
-    return size;
-}
-
 static int grow_slots(aq_chunk_ring *ring, uint64_t needed)
 {
-    uint64_t size = doubled_to(ring->slot_mask + 1, needed);
+    uint64_t size = aq_item_window(needed, ring->slot_mask + 1);
     if (size == ring->slot_mask + 1) {
         return 0;
     }
@@ -70,7 +63,7 @@ static void index_chunk(aq_chunk_ring *ring, uint64_t ordinal)
 
 static int grow_blocks(aq_chunk_ring *ring, uint64_t needed)
 {
-    uint64_t size = doubled_to(ring->block_mask + 1, needed);
+    uint64_t size = aq_item_window(needed, ring->block_mask + 1);
     if (size == ring->block_mask + 1) {
         return 0;
     }

@@ -46,17 +46,11 @@ int aq_message_store_create(uint64_t memory_bytes, aq_message_store **ret_store)
 
 /* ---- segments ------------------------------------------------------------------------------ */
 
-static int compare_segments(const void *number, const void *row)
-{
-    const uint64_t wanted = *(const uint64_t *)number, found = ((const segment_use *)row)->segment;
-    return (wanted > found) - (wanted < found);
-}
-
 static segment_use *find_segment(const aq_message_store *store, uint64_t segment)
 {
     AQ_ASSERT(store->segment_count > 0);
     segment_use *use = bsearch(&segment, store->segments, store->segment_count,
-                               sizeof(*store->segments), compare_segments);
+                               sizeof(*store->segments), aq_segment_compare);
     AQ_ASSERT(use != NULL);
     return use;
 }
