@@ -206,6 +206,12 @@ static int check_points(const plot_arguments *arguments, const aq_run_plot *plot
                    arguments->options.y);
 }
 
+/* Neither end that is given may be 0 or less on a logarithmic axis. */
+static bool is_drawable(const aq_plot_axis *axis, const aq_plot_range *range)
+{
+    return !axis->is_log || !(range->low <= 0 || range->high <= 0);
+}
+
 static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plot **ret_plot,
                 aq_error *error)
 {
@@ -213,8 +219,8 @@ static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plot
         return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
     }
     int rc = check_output(arguments->output, error);
-    if (rc == 0 && ((arguments->options.x_axis.is_log && arguments->x_range.low <= 0) ||
-                    (arguments->options.y_axis.is_log && arguments->y_range.low <= 0))) {
+    if (rc == 0 && (!is_drawable(&arguments->options.x_axis, &arguments->x_range) ||
+                    !is_drawable(&arguments->options.y_axis, &arguments->y_range))) {
         rc = aq_fail(error, AQ_E_INVALID, "a logarithmic axis begins above 0");
     }
     if (rc == 0) {
