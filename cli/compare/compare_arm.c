@@ -154,7 +154,8 @@ static int add_scaled(aq_compare_arm *arms, size_t *count, enum aq_learning_mode
         return 0;
     }
     if (*count == AQ_COMPARE_ARMS_MAX) {
-        return aq_fail(error, AQ_E_INVALID, "these are more than %d kinds of runs",
+        return aq_fail(error, AQ_E_INVALID,
+                       "these are more than %d kinds of runs; fewer modes or scales",
                        (int)AQ_COMPARE_ARMS_MAX);
     }
     aq_compare_arm *arm = &arms[(*count)++];

@@ -15,7 +15,7 @@
 #include "common/config/run_config.h"
 
 enum {
-    AQ_COMPARE_ARMS_MAX = 24,
+    AQ_COMPARE_ARMS_MAX = 16, /* as many as a chart has lines that can be told apart */
     AQ_COMPARE_WORD_MAX = 32,
     AQ_COMPARE_SETTINGS_MAX = 192,
     AQ_COMPARE_PARALLEL_MAX = 64,

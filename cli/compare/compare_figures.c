@@ -13,6 +13,9 @@
 
 enum { BAND_POINTS = 240 };
 
+_Static_assert((int)AQ_COMPARE_ARMS_MAX <= AQ_PLOT_SERIES_MAX, "each arm is a line");
+_Static_assert((int)AQ_COMPARE_ARMS_MAX <= AQ_PLOT_GROUPS_MAX, "and a group of bars");
+
 const char *aq_compare_figure_name(enum aq_compare_figure figure)
 {
     static const char *const names[AQ_FIGURE_COUNT] = {AQ_FIGURES(AQ_CHOICE_WORD)};

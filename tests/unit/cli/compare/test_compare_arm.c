@@ -72,6 +72,17 @@ TEST(a_scale_adds_arms_but_for_those_that_there_are)
     assert_string_equal(arms[2].name, "sync-2");
 }
 
+TEST(more_arms_than_a_chart_has_lines_are_refused)
+{
+    aq_compare_request request = {.subject = AQ_COMPARE_MODES, .parallel = 2};
+    size_t count = 0;
+    assert_succeeds(
+        aq_compare_request_names(&request, "experience,sync,async,model,hybrid", &refusal));
+    assert_succeeds(aq_compare_request_scales(&request, "1,4,8", &refusal));
+    assert_refused(aq_compare_arms_make(&request, AQ_ALGORITHM_DQN, arms, &count, &refusal),
+                   AQ_E_INVALID, "these are more than 16 kinds of runs");
+}
+
 TEST(lists_that_are_none_are_refused)
 {
     static const char *const modes[] = {"", "sync,", "sync,sync", "experience,fast"};
