@@ -146,14 +146,14 @@ static const state_chart *chart_of(enum aq_compare_figure figure)
                                                   AQ_TIME_ACTOR_ENVIRONMENT, AQ_TIME_ACTOR_WAITING,
                                                   AQ_TIME_ACTOR_OTHER};
     static const enum aq_compare_state learner[] = {
-        AQ_TIME_LEARNER_TRAINING, AQ_TIME_LEARNER_WAITING, AQ_TIME_LEARNER_PUBLISHING,
-        AQ_TIME_STAGE_QUANTIZING};
+        AQ_TIME_LEARNER_TRAINING, AQ_TIME_LEARNER_EXCHANGE, AQ_TIME_LEARNER_WAITING,
+        AQ_TIME_LEARNER_PUBLISHING, AQ_TIME_STAGE_QUANTIZING};
     static const enum aq_compare_state replay[] = {AQ_TIME_REPLAY_INSERTING,
                                                    AQ_TIME_REPLAY_SAMPLING};
     static const state_chart charts[] = {
-        {"Where the actors' time goes", actor, 4},
-        {"Where the learner's time goes", learner, 4},
-        {"Where replay's time goes", replay, 2},
+        {"Where the actors' time goes", actor, sizeof(actor) / sizeof(actor[0])},
+        {"Where the learner's time goes", learner, sizeof(learner) / sizeof(learner[0])},
+        {"Where replay's time goes", replay, sizeof(replay) / sizeof(replay[0])},
     };
     return &charts[figure - AQ_FIGURE_ACTOR_TIME];
 }
