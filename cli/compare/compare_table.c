@@ -111,9 +111,10 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
     (void)fprintf(out, "\n%s, preset %s, %" PRIu64 " seed%s; threshold %s (%s)\n\n",
                   plan->config.task, plan->preset, plan->seeds, plan->seeds == 1 ? "" : "s",
                   aq_figure_number(&room, summary->threshold),
-                  summary->threshold_source == AQ_THRESHOLD_GIVEN  ? "as given"
-                  : summary->threshold_source == AQ_THRESHOLD_TASK ? "the task's own"
-                                                                   : "95 % of what was reached");
+                  summary->threshold_source == AQ_THRESHOLD_GIVEN ? "as given"
+                  : summary->threshold_source == AQ_THRESHOLD_TASK
+                      ? "the task's own"
+                      : "95 % of the way from the baseline's first return to its last");
     const bool is_of_modes = plan->request.subject == AQ_COMPARE_MODES;
     int rc = is_of_modes ? aq_compare_mode_print(summary, out) : print_precisions(summary, out);
     for (size_t i = 0; rc == 0 && i < plan->arm_count; i++) {
