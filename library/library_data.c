@@ -90,6 +90,7 @@ static int stack(actorq_data *data, const aq_chunk_view *view)
             aq_free(data->stacked[i]);
             data->stacked[i] = aq_alloc(values, column->bytes);
             if (data->stacked[i] == NULL) {
+                data->stacked_length = 0; /* from now on columns would differ in it */
                 return AQ_E_NOMEM;
             }
         }
