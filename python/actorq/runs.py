@@ -65,6 +65,22 @@ def frame_of(rows, columns):
     return pandas.DataFrame(rows or table(rows, columns))
 
 
+def line_of(text):
+    """A line of metrics.jsonl as a dict; None where it is none, as one that was not written to its
+    end, and one that a killed learner tore and its next life closed.
+
+    >>> line_of(b'{"event": "progress"}\\n')
+    {'event': 'progress'}
+    >>> line_of(b'{"event": "prog\\n'), line_of(b'{"event": "progress"}')
+    (None, None)
+    """
+    try:
+        line = json.loads(text) if text.endswith(b"\n") else None
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) else None
+
+
 class Run:
     """A run folder, ended or not; what it says is read when it is asked for."""
 
@@ -99,12 +115,10 @@ class Run:
         path = os.path.join(self.folder, "metrics.jsonl")
         if not os.path.exists(path):
             return
-        with open(path, encoding="utf-8") as file:
-            for text in file:
-                if text.endswith("\n"):  # else it is being written
-                    line = json.loads(text)
-                    if event in (None, line["event"]):
-                        yield line
+        with open(path, "rb") as file:
+            for line in filter(None, map(line_of, file)):
+                if event in (None, line.get("event")):
+                    yield line
 
     def _columns(self, event):
         """What a table without rows has: for most events all that metrics.csv has."""

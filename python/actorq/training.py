@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from actorq.programs import choose_python, find_program
-from actorq.runs import Run
+from actorq.runs import Run, line_of
 
 _LOOK_S = 0.1  # between two looks at the metrics
 _STARTED = itertools.count(1)  # runs in new folders: several may begin within a second
@@ -99,7 +99,9 @@ class Training:
                         if not text.endswith(b"\n"):
                             break
                         place += len(text)
-                        yield json.loads(text)
+                        line = line_of(text)
+                        if line is not None:
+                            yield line
             if goes_on:
                 time.sleep(_LOOK_S)
         self.wait()

@@ -92,6 +92,30 @@ class TestRuns(RunKit):
             folders = [actorq.train("gym:CartPole-v1").folder for _ in range(3)]
         self.assertEqual(len(set(folders)), 3)
 
+    def test_a_task_that_a_file_names_runs_in_this_python(self):
+        with mock.patch.dict(os.environ), mock.patch.object(subprocess, "Popen"):
+            for task, python in (("gym:CartPole-v1", None), (None, sys.executable)):
+                os.environ.pop("ACTORQ_PYTHON", None)
+                actorq.train(task, run=self.home + "/never", resume=True)
+                self.assertEqual(os.environ.get("ACTORQ_PYTHON"), python)
+
+    def test_a_line_that_was_torn_is_left_out(self):
+        folder = self.home + "/torn"
+        os.mkdir(folder)
+        with open(folder + "/run.json", "w", encoding="ascii") as file:
+            file.write('{"task": "gym:CartPole-v1", "seed": 1}')
+        with open(folder + "/metrics.jsonl", "wb") as file:
+            file.write(b'{"event": "progress", "loss": 1}\n{"event": "prog\xc3\n\0\0\n'
+                       b'{"event": "progress", "loss": 2}\n{"event": "en')
+        self.assertEqual([line["loss"] for line in actorq.Run(folder).lines()], [1, 2])
+        with mock.patch.object(subprocess, "Popen") as started:
+            started.return_value.poll.return_value = 0
+            started.return_value.wait.return_value = 0
+            training = actorq.train(run=self.home + "/torn-later", resume=True)
+            os.rename(folder, self.home + "/torn-later")
+            lines = iter(training)
+            self.assertEqual([next(lines)["loss"] for _ in range(2)], [1, 2])
+
     def test_what_is_wrong_is_said_in_words(self):
         for task, options, words in (("gym:CartPoole", {}, "did you mean"),
                                      ("gym:CartPole-v1", {"learner__lr": 1}, "learner_rate|lr"),
