@@ -27,8 +27,9 @@ def find_program(name="actorq"):
 
 def choose_python(task):
     """Environments of a task "py:..." run in a Python of their own: this one, unless ACTORQ_PYTHON
-    and ACTORQ_PYTHONPATH, which programs that are started hear of, too, say otherwise."""
-    if task is None or not task.startswith("py:"):
+    and ACTORQ_PYTHONPATH, which programs that are started hear of, too, say otherwise. A task of
+    None may be such a one: a file names it."""
+    if task is not None and not task.startswith("py:"):
         return
     os.environ.setdefault("ACTORQ_PYTHON", sys.executable)
     bridge = importlib.util.find_spec("actorq_env")
