@@ -240,7 +240,8 @@ size_t aq_sweep_run_source(const aq_sweep_study *study, size_t run)
 size_t aq_sweep_run_trained(const aq_sweep_study *study, size_t run)
 {
     size_t source = aq_sweep_run_source(study, run);
-    while (source != AQ_SWEEP_NONE && study->runs[source].outcome.is_solved) {
+    while (source != AQ_SWEEP_NONE &&
+           (study->runs[source].outcome.is_solved || study->runs[source].outcome.is_failed)) {
         run = source;
         source = aq_sweep_run_source(study, run);
     }

@@ -138,8 +138,8 @@ double aq_sweep_stage_score(const aq_sweep_study *study, size_t stage);
 /* The run that it goes on from; AQ_SWEEP_NONE of one that begins anew. */
 size_t aq_sweep_run_source(const aq_sweep_study *study, size_t run);
 
-/* The run that was trained for it: itself, or an earlier one that was solved, which left nothing to
- * be trained. The folder is that one's. */
+/* The run that was trained for it: itself, or an earlier one that was solved or failed, which left
+ * nothing to be trained. The folder is that one's. */
 size_t aq_sweep_run_trained(const aq_sweep_study *study, size_t run);
 
 /* What a run took beyond the one that it went on from, and what all runs took: of figures that are

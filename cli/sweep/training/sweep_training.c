@@ -166,8 +166,11 @@ static void take_curve(const aq_sweep_study *study, const char *folder, double s
 {
     aq_compare_curve curve;
     if (aq_compare_curve_read(folder, &curve, NULL) == 0) {
-        outcome->figures[AQ_SWEEP_AREA] = area_of(&curve, outcome, study->plan.least_return, steps);
-        outcome->figures[AQ_SWEEP_WALL] = curve.wall_s;
+        outcome->figures[AQ_SWEEP_WALL] = curve.wall_s; /* of all its lives, not of the last one */
+        if (!outcome->is_failed) {
+            outcome->figures[AQ_SWEEP_AREA] =
+                area_of(&curve, outcome, study->plan.least_return, steps);
+        }
         aq_compare_curve_fini(&curve);
     }
 }
@@ -222,6 +225,8 @@ static bool take_result(const aq_sweep_study *study, const char *folder, double 
     } else if (!is_cut) {
         outcome->figures[AQ_SWEEP_RETURN] = aq_json_number_of(json, "return_mean");
         outcome->is_solved = json_is_true(json_object_get(json, "solved"));
+    }
+    if (!is_cut) {
         take_curve(study, folder, steps, outcome);
     }
     json_decref(json);

@@ -20,7 +20,7 @@ int aq_sweep_training_check(const aq_sweep_study *study, aq_error *error) AQ_MUS
 void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size_t run, char *out,
                               size_t size);
 
-/* Whether nothing is left to train, since it was solved before. */
+/* Whether nothing is left to train, since it was solved, or failed, before. */
 bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run);
 
 /* Makes its folder fit: what is half there is gone on with, what comes from another run is copied.

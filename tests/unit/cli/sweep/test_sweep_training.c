@@ -110,6 +110,25 @@ TEST_IN_FOLDER(a_run_that_was_stopped_has_not_ended)
     sweep_dismiss(&hand);
 }
 
+/* A promoted run's clock begins with the one that it goes on from, and so does what it is said to
+ * have taken: the last session alone would be less than that. */
+TEST_IN_FOLDER(a_run_that_diverged_took_the_time_of_all_its_sessions)
+{
+    const char *dir = cli_path(state, "study");
+    sweep_hand hand;
+    aq_sweep_outcome outcome;
+    const aq_sweep_study *study = take_first(&hand, dir);
+    leave(study, dir, 0,
+          SEEN(1, 100, 300) "{\"event\": \"end\", \"wall_s\": 70, \"env_steps\": 400, \"state\": "
+                            "\"diverged\"}\n",
+          "{\"state\": \"diverged\", \"env_steps\": 400, \"wall_s\": 7}");
+    assert_true(aq_sweep_training_outcome(study, dir, 0, &outcome));
+    assert_true(outcome.is_failed);
+    assert_near(outcome.figures[AQ_SWEEP_WALL], 70, 0);
+    assert_true(isnan(outcome.figures[AQ_SWEEP_AREA]));
+    sweep_dismiss(&hand);
+}
+
 /* At the next rung it counts over more steps, and is worth there what it was worth in the end. */
 TEST_IN_FOLDER(a_solved_run_is_scored_alike_at_each_rung)
 {
