@@ -95,11 +95,12 @@ static int band_of(const aq_sweep_summary *summary, uint32_t stage, aq_plot_poin
     size_t count = 0;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < its->run_count; i++) {
+        const size_t run = its->first_run + i;
         char folder[PATH_BYTES];
         aq_compare_curve curve;
-        aq_sweep_training_folder(summary->study, summary->dir, its->first_run + i, folder,
-                                 sizeof(folder));
-        if (aq_compare_curve_read(folder, &curve, NULL) != 0) {
+        aq_sweep_training_folder(summary->study, summary->dir, run, folder, sizeof(folder));
+        if (summary->study->runs[run].state != AQ_SWEEP_DONE ||
+            aq_compare_curve_read(folder, &curve, NULL) != 0) {
             continue;
         }
         rc = aq_band_curve_init(&curves[count++], curve.count);
@@ -134,7 +135,7 @@ static void draw_curves(const aq_sweep_summary *summary, aq_long_text *out)
         .y_label = "return",
         .series = series,
         .series_count = 2,
-        .notes = {"means of the seeds, and their 95 % bootstrap intervals"}};
+        .notes = {"means of the runs that came to their end, and their 95 % bootstrap intervals"}};
     aq_long_text_fail(out, rc);
     if (rc == 0) {
         aq_plot_lines_draw(&chart, out);
@@ -165,14 +166,14 @@ static size_t scatter(aq_plot_point *points, size_t count)
 static void draw_front(const aq_sweep_summary *summary, aq_long_text *out)
 {
     const aq_sweep_study *study = summary->study;
-    aq_plot_point *points = aq_alloc(3 * summary->count + 1, sizeof(*points));
+    aq_plot_point *points = aq_alloc(3 * summary->known_count + 1, sizeof(*points));
     size_t count = 0, front = 0;
     if (points == NULL) {
         aq_long_text_fail(out, AQ_E_NOMEM);
         return;
     }
-    for (size_t i = 0; i < summary->count; i++) {
-        const uint32_t stage = summary->rows[i].stage;
+    for (size_t i = 0; i < summary->known_count; i++) {
+        const uint32_t stage = summary->known[i];
         aq_plot_point point =
             point_of(study, stage, aq_sweep_stage_figure(study, stage, cost_of(study)));
         if (isfinite(point.x) && isfinite(point.y)) {
@@ -180,7 +181,7 @@ static void draw_front(const aq_sweep_summary *summary, aq_long_text *out)
             points[count++] = point;
         }
     }
-    aq_plot_point *const line = points + 2 * summary->count;
+    aq_plot_point *const line = points + 2 * summary->known_count;
     qsort(points, count, sizeof(*points), by_x);
     for (size_t i = 0; i < count; i++) {
         if (front == 0 || points[i].y > line[front - 1].y) {
@@ -195,8 +196,11 @@ static void draw_front(const aq_sweep_summary *summary, aq_long_text *out)
                                  .y_label = aq_sweep_figure_name(study->spec->score),
                                  .series = series,
                                  .series_count = 2,
-                                 .notes = {"each trial at its last rung; costs are of a run, the "
-                                           "rungs before included"}};
+                                 .notes = {"each trial at the last rung that it has ended",
+                                           study->plan.is_resumed
+                                               ? "costs are of a run, the rungs before included"
+                                               : "costs are of a run, which begins anew at each "
+                                                 "rung"}};
     aq_plot_lines_draw(&chart, out);
     aq_free(points);
 }

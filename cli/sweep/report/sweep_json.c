@@ -3,8 +3,6 @@
  */
 #include "cli/sweep/report/sweep_json.h"
 
-#include <math.h>
-
 #include "cli/sweep/journal/sweep_record.h"
 #include "cli/text/command.h"
 
@@ -38,17 +36,17 @@ static json_t *row_json(const aq_sweep_study *study, const aq_sweep_row *row)
                                  : json_null());
     }
     const double score = aq_sweep_stage_score(study, row->stage);
-    const double ci95 = aq_sweep_stage_mean(study, row->stage, study->spec->score).ci95;
     const bool is_other =
         stage->from != AQ_SWEEP_NONE && study->stages[stage->from].trial != stage->trial;
-    return json_pack(
-        "{s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial", (int)stage->trial,
-        "state", aq_sweep_run_state_name(row->state), "rung", (int)stage->rung, "env_steps",
-        (json_int_t)aq_sweep_study_steps(study, stage->rung), "settings",
-        settings_json(study, row->stage), "score", aq_json_number(score), "score_ci95",
-        aq_json_number(isnan(score) ? score : ci95), "cost_s", aq_json_number(row->cost_s), "seeds",
-        seeds, "scores", scores, "runs", runs_json(study, row->stage), "parent",
-        is_other ? json_integer(study->stages[stage->from].trial) : json_null());
+    return json_pack("{s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial",
+                     (int)stage->trial, "state", aq_sweep_run_state_name(row->state), "rung",
+                     (int)stage->rung, "env_steps",
+                     (json_int_t)aq_sweep_study_steps(study, stage->rung), "settings",
+                     settings_json(study, row->stage), "score", aq_json_number(score), "score_ci95",
+                     aq_json_number(aq_sweep_stage_spread(study, row->stage)), "cost_s",
+                     aq_json_number(row->cost_s), "seeds", seeds, "scores", scores, "runs",
+                     runs_json(study, row->stage), "parent",
+                     is_other ? json_integer(study->stages[stage->from].trial) : json_null());
 }
 
 static json_t *finding_json(const aq_sweep_study *study, const aq_sweep_finding *finding)
@@ -60,8 +58,9 @@ static json_t *finding_json(const aq_sweep_study *study, const aq_sweep_finding 
     for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
         const aq_mean_ci *mean = &finding->figures[i];
         (void)json_object_set_new(json, aq_sweep_figure_name((enum aq_sweep_figure)i),
-                                  json_pack("{s:o, s:o}", "mean", aq_json_number(mean->mean),
-                                            "ci95", aq_json_number(mean->ci95)));
+                                  json_pack("{s:o, s:o, s:o}", "mean", aq_json_number(mean->mean),
+                                            "ci95", aq_json_number(mean->ci95), "seeds",
+                                            aq_json_count(mean->count)));
     }
     (void)json_object_set_new(json, "seeds",
                               aq_json_count(study->stages[finding->stage].run_count));

@@ -13,7 +13,7 @@
 #include "cli/text/html_page.h"
 #include "common/sys/file.h"
 
-enum { ROWS_MAX = 50, PATH_BYTES = PATH_MAX + 16 };
+enum { ROWS_MAX = 50, SEEDS_BYTES = 48, PATH_BYTES = PATH_MAX + 16 };
 
 static void add_mean(aq_long_text *out, double mean, double ci95)
 {
@@ -39,13 +39,16 @@ static void add_values(aq_long_text *out, const aq_sweep_study *study, uint32_t 
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-static void add_finding(const aq_sweep_finding *finding, const char *name, aq_long_text *out)
+static void add_finding(const aq_sweep_study *study, const aq_sweep_finding *finding,
+                        const char *name, aq_long_text *out)
 {
+    char seeds[SEEDS_BYTES];
     if (finding->stage == AQ_SWEEP_NONE) {
         return;
     }
     aq_long_text_add(out, "<tr>");
     aq_html_words(out, name);
+    aq_html_figure(out, aq_sweep_finding_seeds(study, finding, seeds, sizeof(seeds)));
     for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
         add_mean(out, finding->figures[i].mean, finding->figures[i].ci95);
     }
@@ -66,7 +69,7 @@ static void add_findings(const aq_sweep_summary *summary, aq_long_text *out)
     aq_html_table_rows(out);
     aq_long_text_add(out, "<tr><td>%" PRIu32 "</td>", study->stages[summary->winner].trial);
     add_mean(out, aq_sweep_stage_score(study, summary->winner),
-             aq_sweep_stage_mean(study, summary->winner, study->spec->score).ci95);
+             aq_sweep_stage_spread(study, summary->winner));
     add_values(out, study, summary->winner);
     aq_long_text_add(out, "</tr>\n");
     aq_html_table_end(out);
@@ -74,15 +77,16 @@ static void add_findings(const aq_sweep_summary *summary, aq_long_text *out)
         return;
     }
     aq_html_table_begin(
-        out, "Trained once more, from seeds that no trial used: means with 95 % intervals. "
-             "These figures may be told; those above were chosen for being high.");
-    aq_long_text_add(out, "<th></th>");
+        out, "Trained once more, from seeds that no trial used: means with 95 % intervals, over "
+             "the runs that came to their end. These figures may be told; those above were chosen "
+             "for being high.");
+    aq_long_text_add(out, "<th></th><th>seeds</th>");
     for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
         aq_long_text_add(out, "<th>%s</th>", aq_sweep_figure_name((enum aq_sweep_figure)i));
     }
     aq_html_table_rows(out);
-    add_finding(&summary->reported, "winner", out);
-    add_finding(&summary->given, "as given", out);
+    add_finding(study, &summary->reported, "winner", out);
+    add_finding(study, &summary->given, "as given", out);
     aq_html_table_end(out);
 }
 
@@ -101,8 +105,7 @@ static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
         const aq_sweep_stage *stage = &study->stages[index];
         aq_long_text_add(out, "<tr><td>%" PRIu32 "</td><td>%" PRIu32 "</td>", stage->trial,
                          stage->rung);
-        add_mean(out, aq_sweep_stage_score(study, index),
-                 aq_sweep_stage_mean(study, index, study->spec->score).ci95);
+        add_mean(out, aq_sweep_stage_score(study, index), aq_sweep_stage_spread(study, index));
         aq_html_figure(out, aq_sweep_cost_text(summary, index, &room));
         add_values(out, study, index);
         aq_long_text_add(out, "</tr>\n");

@@ -4,6 +4,7 @@
 #include "cli/sweep/report/sweep_summary.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "cli/sweep/study/sweep_order.h"
 #include "common/base/memory.h"
@@ -20,6 +21,13 @@ aq_mean_ci aq_sweep_stage_mean(const aq_sweep_study *study, uint32_t stage,
     return aq_mean_ci_of(values, its->run_count);
 }
 
+double aq_sweep_stage_spread(const aq_sweep_study *study, uint32_t stage)
+{
+    return isfinite(aq_sweep_stage_score(study, stage))
+               ? aq_sweep_stage_mean(study, stage, study->spec->score).ci95
+               : (double)NAN;
+}
+
 /* Of its runs, the one that says most: one that runs, one that failed, one that is open. */
 static enum aq_sweep_run_state state_of(const aq_sweep_study *study, uint32_t stage)
 {
@@ -34,11 +42,13 @@ static enum aq_sweep_run_state state_of(const aq_sweep_study *study, uint32_t st
                                          : AQ_SWEEP_DONE;
 }
 
-static aq_sweep_finding finding_of(const aq_sweep_study *study, enum aq_sweep_kind kind)
+/* The report's runs go as far as the winner: of a population that died out, not to the top. */
+static aq_sweep_finding finding_of(const aq_sweep_study *study, uint32_t winner,
+                                   enum aq_sweep_kind kind)
 {
     aq_sweep_finding finding = {.stage = aq_sweep_study_last(study, kind)};
     if (finding.stage == AQ_SWEEP_NONE || !aq_sweep_stage_is_over(study, finding.stage) ||
-        study->stages[finding.stage].rung + 1 < study->spec->rung_count) {
+        winner == AQ_SWEEP_NONE || study->stages[finding.stage].rung < study->stages[winner].rung) {
         finding.stage = AQ_SWEEP_NONE;
         return finding;
     }
@@ -46,6 +56,15 @@ static aq_sweep_finding finding_of(const aq_sweep_study *study, enum aq_sweep_ki
         finding.figures[i] = aq_sweep_stage_mean(study, finding.stage, (enum aq_sweep_figure)i);
     }
     return finding;
+}
+
+const char *aq_sweep_finding_seeds(const aq_sweep_study *study, const aq_sweep_finding *finding,
+                                   char *out, size_t size)
+{
+    const size_t count = finding->figures[study->spec->score].count;
+    const size_t wanted = study->stages[finding->stage].run_count;
+    (void)snprintf(out, size, count < wanted ? "%zu of %zu" : "%zu", count, wanted);
+    return out;
 }
 
 static void add_costs(aq_sweep_summary *summary)
@@ -62,11 +81,12 @@ static void add_costs(aq_sweep_summary *summary)
 int aq_sweep_summary_make(const aq_sweep_study *study, const char *dir,
                           aq_sweep_summary *ret_summary)
 {
+    const uint32_t winner = aq_sweep_winner(study);
     aq_sweep_summary summary = {.study = study,
                                 .dir = dir,
-                                .winner = aq_sweep_winner(study),
-                                .reported = finding_of(study, AQ_SWEEP_WINNER),
-                                .given = finding_of(study, AQ_SWEEP_GIVEN)};
+                                .winner = winner,
+                                .reported = finding_of(study, winner, AQ_SWEEP_WINNER),
+                                .given = finding_of(study, winner, AQ_SWEEP_GIVEN)};
     summary.rows = aq_alloc(study->spec->trials, sizeof(*summary.rows));
     int rc = summary.rows != NULL ? aq_sweep_known(study, &summary.known, &summary.known_count)
                                   : AQ_E_NOMEM;

@@ -19,8 +19,8 @@ typedef struct aq_sweep_row {
 
 /* What the winner, or what is fixed alone, came to from the seeds for the report. */
 typedef struct aq_sweep_finding {
-    uint32_t stage; /* AQ_SWEEP_NONE: not over, or not asked for */
-    aq_mean_ci figures[AQ_SWEEP_FIGURE_COUNT];
+    uint32_t stage;                            /* AQ_SWEEP_NONE: not over, or not asked for */
+    aq_mean_ci figures[AQ_SWEEP_FIGURE_COUNT]; /* of the runs that came to their end */
 } aq_sweep_finding;
 
 typedef struct aq_sweep_summary {
@@ -40,9 +40,16 @@ int aq_sweep_summary_make(const aq_sweep_study *study, const char *dir,
                           aq_sweep_summary *ret_summary) AQ_MUST_USE;
 void aq_sweep_summary_fini(aq_sweep_summary *summary);
 
-/* Mean and interval of a figure over a stage's runs. */
+/* Mean and interval of a figure over a stage's runs that came to their end. */
 aq_mean_ci aq_sweep_stage_mean(const aq_sweep_study *study, uint32_t stage,
                                enum aq_sweep_figure figure);
+
+/* Half the 95 % interval of a stage's score; NaN where it has no score, or from one seed alone. */
+double aq_sweep_stage_spread(const aq_sweep_study *study, uint32_t stage);
+
+/* Over how many seeds a finding's score is: "5", or "3 of 5" where runs failed. Returns `out`. */
+const char *aq_sweep_finding_seeds(const aq_sweep_study *study, const aq_sweep_finding *finding,
+                                   char *out, size_t size);
 
 /* What a table says of a stage's cost: the one that trials are ranked by, of a run, or else what
  * its trial took, by the clock, in all. Its name is static storage. */

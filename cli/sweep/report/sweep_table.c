@@ -11,7 +11,7 @@
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 
-enum { WORDS_BYTES = 2048, OWN_COLUMNS = 5 };
+enum { WORDS_BYTES = 2048, SEEDS_BYTES = 48, OWN_COLUMNS = 5 };
 
 const char *aq_sweep_progress_line(const aq_sweep_summary *summary, char *line, size_t size)
 {
@@ -66,9 +66,8 @@ static int print_trials(const aq_sweep_summary *summary, size_t most, FILE *out)
         aq_text_table_cell(&table, "%" PRIu32, study->stages[stage].rung);
         aq_text_table_cell(&table, "%s",
                            aq_figure_return(&score, aq_sweep_stage_score(study, stage)));
-        aq_text_table_cell(
-            &table, "%s",
-            aq_figure_return(&spread, aq_sweep_stage_mean(study, stage, study->spec->score).ci95));
+        aq_text_table_cell(&table, "%s",
+                           aq_figure_return(&spread, aq_sweep_stage_spread(study, stage)));
         aq_text_table_cell(&table, "%s", aq_sweep_cost_text(summary, stage, &cost));
         for (size_t j = 0; j < space->count; j++) {
             aq_text_table_cell(&table, "%s", study->stages[stage].point.values[j]);
@@ -84,14 +83,16 @@ static void print_finding(const aq_sweep_summary *summary, const char *name,
                           const aq_sweep_finding *finding, FILE *out)
 {
     const enum aq_sweep_figure score = summary->study->spec->score;
+    char seeds[SEEDS_BYTES];
     aq_figure mean, spread, steps, wall;
     if (finding->stage != AQ_SWEEP_NONE) {
-        (void)fprintf(
-            out, "  %-10s %s %s +- %s over %zu seeds, %s steps, %s a run\n", name,
-            aq_sweep_figure_name(score), aq_figure_return(&mean, finding->figures[score].mean),
-            aq_figure_return(&spread, finding->figures[score].ci95), finding->figures[score].count,
-            aq_figure_count(&steps, finding->figures[AQ_SWEEP_STEPS].mean),
-            aq_figure_duration(&wall, finding->figures[AQ_SWEEP_WALL].mean));
+        (void)fprintf(out, "  %-10s %s %s +- %s over %s seeds, %s steps, %s a run\n", name,
+                      aq_sweep_figure_name(score),
+                      aq_figure_return(&mean, finding->figures[score].mean),
+                      aq_figure_return(&spread, finding->figures[score].ci95),
+                      aq_sweep_finding_seeds(summary->study, finding, seeds, sizeof(seeds)),
+                      aq_figure_count(&steps, finding->figures[AQ_SWEEP_STEPS].mean),
+                      aq_figure_duration(&wall, finding->figures[AQ_SWEEP_WALL].mean));
     }
 }
 

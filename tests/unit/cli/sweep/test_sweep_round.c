@@ -4,6 +4,7 @@
  */
 #include "cli/sweep/study/sweep_round.h"
 
+#include "cli/sweep/report/sweep_summary.h"
 #include "cli/sweep/study/sweep_order.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
@@ -129,6 +130,64 @@ TEST(a_winner_is_trained_anew_by_the_settings_that_it_had_then)
     }
     assert_string_not_equal(study.stages[1].point.values[0], study.stages[2].point.values[0]);
     assert_int_equal(next_round(reported, &first), 0);
+}
+
+/* As it lies in the folder of the run before, which there is nothing to go on from. */
+TEST(a_run_of_the_report_that_failed_is_not_trained_at_the_next_rung)
+{
+    static const double scores[2][2] = {{1, 2}, {9, 3}}, reported[] = {NAN, 5};
+    size_t first;
+    begin("task: x\nmethod: pbt\ntrials: 2\nrungs: [10, 30]\nseeds: {tune: 1, report: 1}\n" SPACE,
+          true);
+    assert_int_equal(next_round(scores[0], &first), 2);
+    assert_int_equal(next_round(scores[1], &first), 2);
+    assert_int_equal(next_round(reported, &first), 2);
+    const size_t failed = study.stages[first].first_run;
+    assert_int_equal(next_round(reported, &first), 1);
+    assert_int_equal(aq_sweep_run_trained(&study, study.stages[first].first_run), failed);
+}
+
+TEST(a_winner_of_a_population_that_died_out_is_reported)
+{
+    static const double scores[2][2] = {{1, 2}, {NAN, NAN}}, reported[] = {5, 6};
+    size_t first;
+    aq_sweep_summary summary;
+    begin("task: x\nmethod: pbt\ntrials: 2\nrungs: [10, 30]\nseeds: {tune: 1, report: 1}\n" SPACE,
+          true);
+    assert_int_equal(next_round(scores[0], &first), 2);
+    assert_int_equal(next_round(scores[1], &first), 2);
+    assert_int_equal(next_round(reported, &first), 2);
+    assert_int_equal(study.stages[first].rung, 0);
+    assert_int_equal(next_round(reported, &first), 0);
+    assert_succeeds(aq_sweep_summary_make(&study, "D", &summary));
+    assert_near(summary.reported.figures[AQ_SWEEP_RETURN].mean, 5, 0);
+    aq_sweep_summary_fini(&summary);
+}
+
+TEST(a_finding_says_how_many_of_its_seeds_it_is_over)
+{
+    static const double score = 4, reported[] = {5, NAN, 7, 1, 2, 3};
+    aq_sweep_stage *stages;
+    aq_sweep_summary summary;
+    size_t count, first;
+    char seeds[32];
+    begin("task: x\nmethod: random\ntrials: 1\nseeds: {tune: 1, report: 3}\n" SPACE, true);
+    assert_int_equal(next_round(&score, &first), 1);
+    assert_succeeds(aq_sweep_next_round(&study, &stages, &count));
+    assert_int_equal(count, 2);
+    suggest(stages, count);
+    aq_free(stages);
+    EACH_ROW(i, reported) {
+        end_run(1 + i, reported[i], 1);
+    }
+    assert_succeeds(aq_sweep_summary_make(&study, "D", &summary));
+    assert_near(summary.reported.figures[AQ_SWEEP_RETURN].mean, 6, 0);
+    assert_string_equal(aq_sweep_finding_seeds(&study, &summary.reported, seeds, sizeof(seeds)),
+                        "2 of 3");
+    assert_true(isnan(aq_sweep_stage_spread(&study, summary.reported.stage)));
+    assert_string_equal(aq_sweep_finding_seeds(&study, &summary.given, seeds, sizeof(seeds)), "3");
+    assert_true(aq_sweep_stage_spread(&study, summary.given.stage) > 0);
+    aq_sweep_summary_fini(&summary);
 }
 
 /* In the end one of the best goes on; none of those that failed, which would fail again. */
