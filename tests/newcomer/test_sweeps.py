@@ -21,6 +21,15 @@ seeds: {tune: 2, report: 2}
 rungs: [2000, 4000]
 round: 3
 """
+DIVERGING = """\
+task: gym:Pendulum-v1?obs_scale=1e6
+trials: 1
+settings: {learner.algorithm: td3, learner.learning_rate: 1, learner.gradient_clip: 0,
+           learner.hidden: "64,64,64,64", replay.min_size: 200}
+space: {learner.n_step: [1, 2]}
+method: random
+rungs: [50000]
+"""
 
 
 class TestSweeps(Newcomer):
@@ -62,6 +71,12 @@ class TestSweeps(Newcomer):
         self.assertIn("0 of 1 trials done", said)
         self.works("actorq sweep work all -q")
         self.assertIn("1 of 1 trials done", self.works("actorq sweep status all --watch"))
+
+    def test_a_sweep_that_comes_to_nothing_says_why(self):
+        self.write(DIVERGING)
+        self.refused("actorq sweep spec.yaml --folder all --workers 1 -q",
+                     "no trial came to its end; the first, trial-0-rung-0-seed-1: ", "diverged",
+                     "all/journal.jsonl")
 
     def test_what_is_wrong_is_refused(self):
         self.write(SPEC.replace("n_step", "n_stp"))

@@ -4,6 +4,7 @@
  */
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/sweep/journal/sweep_desk.h"
 #include "cli/sweep/report/sweep_json.h"
@@ -142,6 +143,25 @@ static int say_stopped(const char *dir, aq_error *error)
         aq_shell_program(program, sizeof(program)), aq_shell_word(folder, sizeof(folder), dir));
 }
 
+/* In the words of the first run that came to nothing. */
+static int fail_whole(const aq_sweep_summary *summary, aq_error *error)
+{
+    const aq_sweep_study *study = summary->study;
+    char name[96];
+    size_t run = 0;
+    while (run < study->run_count && study->runs[run].state != AQ_SWEEP_FAILED) {
+        run++;
+    }
+    if (run == study->run_count) {
+        return aq_fail(error, AQ_E_UNSUPPORTED, "no trial came to its end");
+    }
+    aq_sweep_run_name(study, run, name, sizeof(name));
+    return aq_fail(error, AQ_E_UNSUPPORTED,
+                   "no trial came to its end; the first, %s: %s (%s/journal.jsonl has the others' "
+                   "reasons)",
+                   name + strlen("runs/"), study->runs[run].outcome.reason, summary->dir);
+}
+
 static int show(const aq_sweep_summary *summary, aq_json_form json, aq_error *error)
 {
     int rc = aq_sweep_report_write(summary, error);
@@ -156,11 +176,7 @@ static int show(const aq_sweep_summary *summary, aq_json_form json, aq_error *er
                  : 0;
         (void)printf("  report     %s/report.html\n", summary->dir);
     }
-    return rc != 0 || summary->winner != AQ_SWEEP_NONE
-               ? rc
-               : aq_fail(error, AQ_E_UNSUPPORTED,
-                         "no trial came to its end; 'sweep status' says "
-                         "why");
+    return rc != 0 || summary->winner != AQ_SWEEP_NONE ? rc : fail_whole(summary, error);
 }
 
 static int sweep(void *given, aq_error *error)
