@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/assert.h"
+#include "common/sys/file.h"
 
 enum { PROCESSORS_A_RUN = 2 }; /* one with two actors keeps about as many busy */
 
@@ -41,9 +42,15 @@ static int spawn(uv_loop_t *loop, aq_own_child *child, const aq_own_child_spec *
 }
 
 /* Standard error without a path. */
-static int open_file(const char *path, int flags)
+static int open_file(const char *path, int flags, int *ret_file, aq_error *error)
 {
-    return path != NULL ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644) : STDERR_FILENO;
+    const int file =
+        path != NULL ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644) : STDERR_FILENO;
+    if (file < 0) {
+        return aq_file_fail(error, path, "write");
+    }
+    *ret_file = file;
+    return 0;
 }
 
 static void close_file(int file)
@@ -66,16 +73,19 @@ int aq_own_child_start(uv_loop_t *loop, aq_own_child *child, const aq_own_child_
     }
     args[count++] = "--parent";
     args[count] = parent;
-    const int out = open_file(spec->result_path, O_TRUNC);
-    const int complaints = open_file(spec->log_path, O_APPEND);
-    const int problem =
-        out >= 0 && complaints >= 0 ? spawn(loop, child, spec, args, out, complaints) : UV_EIO;
+    int out = -1, complaints = -1;
+    int rc = open_file(spec->result_path, O_TRUNC, &out, error);
+    rc = rc != 0 ? rc : open_file(spec->log_path, O_APPEND, &complaints, error);
+    if (rc == 0) {
+        const int problem = spawn(loop, child, spec, args, out, complaints);
+        rc = problem != 0 ? aq_fail(error, AQ_E_IO, "actorq %s could not be started: %s",
+                                    spec->args[0], uv_strerror(problem))
+                          : 0;
+    }
     close_file(out);
     close_file(complaints);
-    child->is_running = problem == 0;
-    return problem != 0 ? aq_fail(error, AQ_E_IO, "actorq %s could not be started: %s",
-                                  spec->args[0], uv_strerror(problem))
-                        : 0;
+    child->is_running = rc == 0;
+    return rc;
 }
 
 void aq_own_child_kill(aq_own_child *child, int signal_number)
