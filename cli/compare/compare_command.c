@@ -16,6 +16,7 @@
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/preset_list.h"
+#include "cli/text/shell_text.h"
 #include "cli/train/train_folder.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
@@ -319,6 +320,16 @@ static int report(const aq_compare_plan *plan, double task_threshold, aq_json_fo
     return rc;
 }
 
+static int say_stopped(const aq_compare_plan *plan, aq_error *error)
+{
+    char program[PATH_MAX], folder[PATH_MAX];
+    const char *trust = aq_env_code_option(plan->config.task);
+    return aq_fail(
+        error, AQ_E_CLOSED, "interrupted; '%s compare --output %s --resume%s%s' goes on with it",
+        aq_shell_program(program, sizeof(program)),
+        aq_shell_word(folder, sizeof(folder), plan->dir), trust[0] != '\0' ? " " : "", trust);
+}
+
 static int compare(const compare_arguments *arguments, aq_compare_plan *plan, aq_error *error)
 {
     aq_env *env = NULL;
@@ -334,9 +345,7 @@ static int compare(const compare_arguments *arguments, aq_compare_plan *plan, aq
         rc = train_all(plan, arguments->quiet, &interrupted, error);
     }
     if (rc == 0 && interrupted) {
-        rc = aq_fail(error, AQ_E_CLOSED,
-                     "interrupted; 'actorq compare --output %s --resume' goes on with it",
-                     plan->dir);
+        rc = say_stopped(plan, error);
     }
     return rc != 0 ? rc : report(plan, task_threshold, arguments->json, error);
 }
@@ -344,13 +353,14 @@ static int compare(const compare_arguments *arguments, aq_compare_plan *plan, aq
 /* For people: what was typed. What doesn't fit is left out. */
 static void keep_command(int argc, char **argv, aq_compare_plan *plan)
 {
+    char word[AQ_COMPARE_COMMAND_MAX];
     (void)snprintf(plan->command, sizeof(plan->command), "actorq");
     for (int i = 0; i < argc; i++) {
-        const char *quote = strpbrk(argv[i], " ?&*;$\"<>|") ? "'" : "";
-        if (strlen(plan->command) + strlen(argv[i]) + 4 >= sizeof(plan->command)) {
+        (void)aq_shell_word(word, sizeof(word), argv[i]);
+        if (strlen(plan->command) + strlen(word) + 1 >= sizeof(plan->command)) {
             return;
         }
-        aq_text_append(plan->command, sizeof(plan->command), " %s%s%s", quote, argv[i], quote);
+        aq_text_append(plan->command, sizeof(plan->command), " %s", word);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/text/command.h"
 #include "cli/text/output_file.h"
+#include "cli/text/shell_text.h"
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
@@ -197,7 +198,7 @@ static json_t *make_json(const import_arguments *arguments, const aq_snapshot *s
 
 static void print(const import_arguments *arguments, const aq_snapshot *snapshot, uint32_t norms)
 {
-    char path[PATH_MAX], net[256];
+    char path[PATH_MAX], program[PATH_MAX], net[256];
     (void)printf("%s: a policy for %s, fp32\n",
                  aq_plain_text(path, sizeof(path), arguments->output), snapshot->task);
     aq_print_fact(stdout, "made from", "%s", arguments->source);
@@ -210,8 +211,10 @@ static void print(const import_arguments *arguments, const aq_snapshot *snapshot
     aq_print_fact(stdout, "acts by", "%s", aq_head_name(snapshot->head));
     const char *trust = aq_env_code_option(snapshot->task);
     const char *space = trust[0] != '\0' ? " " : "";
-    aq_print_fact(stdout, "next", "actorq eval %s%s%s; actorq quantize %s int8.aq%s%s", path, space,
-                  trust, path, space, trust);
+    (void)aq_shell_word(path, sizeof(path), arguments->output);
+    (void)aq_shell_program(program, sizeof(program));
+    aq_print_fact(stdout, "next", "%s eval %s%s%s; %s quantize %s int8.aq%s%s", program, path,
+                  space, trust, program, path, space, trust);
 }
 
 static const import_arguments defaults = {.output = "policy.aq"};

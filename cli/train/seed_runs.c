@@ -26,6 +26,7 @@
 #include "common/config/run_names.h"
 #include "common/sys/file.h"
 #include "common/sys/process.h"
+#include "envs/env_code.h"
 
 enum { PATH_BYTES = PATH_MAX + AQ_GRID_NAME_MAX + 64 };
 
@@ -230,31 +231,44 @@ static int sum_up_point(const seed_runs *all, const char *point, aq_error *error
     return 0;
 }
 
-/* The first that ended before its time, in its folder; "": none. */
-static void find_interrupted(const seed_runs *all, char *out, size_t size)
+/* The first that ended before its time; NULL: none. */
+static const seed_run *find_interrupted(const seed_runs *all)
 {
-    out[0] = '\0';
-    for (size_t i = 0; i < all->count && out[0] == '\0'; i++) {
+    for (size_t i = 0; i < all->count; i++) {
         if (json_is_true(json_object_get(all->runs[i].result, "interrupted"))) {
-            path_of(&all->runs[i], "", out, size);
+            return &all->runs[i];
         }
     }
+    return NULL;
+}
+
+static void print_resume(const seed_run *run, const char *program)
+{
+    char path[PATH_BYTES], word[PATH_BYTES];
+    const aq_train_options *options = run->all->options;
+    const char *task = json_string_value(json_object_get(run->result, "task"));
+    const char *trust = task != NULL ? aq_env_code_option(task) : "";
+    path_of(run, "", path, sizeof(path));
+    (void)printf("  %s train --run %s --resume", program, aq_shell_word(word, sizeof(word), path));
+    if (options->learners > 1) {
+        (void)printf(" --learners %" PRIu64, options->learners);
+    }
+    (void)printf("%s%s%s\n", options->no_evaluator ? " --no-evaluator" : "",
+                 trust[0] != '\0' ? " " : "", trust);
 }
 
 static void print_next(const seed_runs *all, bool can_be_drawn)
 {
-    char run[PATH_BYTES], word[PATH_BYTES];
     char program[PATH_MAX], folder[PATH_MAX];
+    const seed_run *interrupted = find_interrupted(all);
     aq_shell_program(program, sizeof(program));
     aq_shell_word(folder, sizeof(folder), all->options->run_dir);
     (void)printf("\nTry next:\n  %s runs %s\n", program, folder);
     if (can_be_drawn) {
         (void)printf("  %s plot %s\n", program, folder);
     }
-    find_interrupted(all, run, sizeof(run));
-    if (run[0] != '\0') {
-        (void)printf("  %s train --run %s --resume\n", program,
-                     aq_shell_word(word, sizeof(word), run));
+    if (interrupted != NULL) {
+        print_resume(interrupted, program);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
+#include "envs/env_code.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20, RUNS_MAX = 10000, COMMAND_BYTES = 2 * PATH_MAX + 64 };
 
@@ -76,13 +78,26 @@ static void find_run(const char *dir, char out[PATH_MAX])
     aq_run_paths_fini(&runs_in);
 }
 
+/* The option that loads the code of the run's task; "": it needs none. */
+static const char *trust_of(const char *run)
+{
+    char path[PATH_MAX + 16];
+    (void)snprintf(path, sizeof(path), "%s/run.json", run);
+    json_t *json = json_load_file(path, 0, NULL);
+    const char *task = json_string_value(json_object_get(json, "task"));
+    const char *option = task != NULL ? aq_env_code_option(task) : "";
+    json_decref(json);
+    return option;
+}
+
 /* "actorq train --run runs/three/seed-1 --resume" */
 static const char *resuming(const char *run, char out[COMMAND_BYTES])
 {
     char program[PATH_MAX], word[PATH_MAX];
-    (void)snprintf(out, COMMAND_BYTES, "%s train --run %s --resume",
+    const char *trust = trust_of(run);
+    (void)snprintf(out, COMMAND_BYTES, "%s train --run %s --resume%s%s",
                    aq_shell_program(program, sizeof(program)),
-                   aq_shell_word(word, sizeof(word), run));
+                   aq_shell_word(word, sizeof(word), run), trust[0] != '\0' ? " " : "", trust);
     return out;
 }
 

@@ -135,12 +135,14 @@ static int prepare(const sweep_arguments *arguments, char *ret_dir, aq_error *er
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static int say_stopped(const char *dir, aq_error *error)
+static int say_stopped(const char *task, const char *dir, aq_error *error)
 {
     char program[PATH_MAX], folder[PATH_MAX];
-    return aq_fail(
-        error, AQ_E_CLOSED, "interrupted; '%s sweep --folder %s --resume' goes on with it",
-        aq_shell_program(program, sizeof(program)), aq_shell_word(folder, sizeof(folder), dir));
+    const char *trust = aq_env_code_option(task);
+    return aq_fail(error, AQ_E_CLOSED,
+                   "interrupted; '%s sweep --folder %s --resume%s%s' goes on with it",
+                   aq_shell_program(program, sizeof(program)),
+                   aq_shell_word(folder, sizeof(folder), dir), trust[0] != '\0' ? " " : "", trust);
 }
 
 /* In the words of the first run that came to nothing. */
@@ -199,11 +201,11 @@ static int sweep(void *given, aq_error *error)
     if (rc == 0) {
         rc = aq_sweep_drive(dir, &options, &is_stopped, error);
     }
-    if (rc == 0 && is_stopped) {
-        rc = say_stopped(dir, error);
-    }
     if (rc == 0) {
         rc = aq_sweep_desk_open(dir, "", &desk, error);
+    }
+    if (rc == 0 && is_stopped) {
+        rc = say_stopped(aq_sweep_desk_study(desk)->spec->task, dir, error);
     }
     if (rc == 0 && aq_sweep_summary_make(aq_sweep_desk_study(desk), dir, &summary) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
