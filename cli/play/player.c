@@ -15,10 +15,12 @@
 #include "quantizer/engine/engine.h"
 #include "rollout/act.h"
 #include "rollout/env_task.h"
+#include "rollout/trial.h"
 
 struct aq_player {
     aq_env *env;
-    aq_env_task task; /* with a policy only, as are the next two */
+    uint32_t step_limit; /* the task's, or that of an evaluation for one without */
+    aq_env_task task;    /* with a policy only, as are the next two */
     aq_engine *engine;
     aq_act *act;
     uint64_t seed;
@@ -78,6 +80,7 @@ int aq_player_create(aq_env *env, aq_snapshot *policy, uint64_t seed, aq_player 
         return aq_fail(error, AQ_E_NOMEM, "no memory for a player");
     }
     player->env = aq_env_ref(env);
+    player->step_limit = env->step_limit > 0 ? env->step_limit : AQ_TRIAL_EPISODE_STEPS_MAX;
     player->seed = seed;
     int rc = policy != NULL ? take_policy(player, policy, error) : check_bounds(env, error);
     rc = rc != 0 ? rc : begin_state(player, error);
@@ -151,7 +154,7 @@ int aq_player_step(aq_player *player, aq_error *error)
     }
     episode->steps++;
     episode->episode_return += (double)reward;
-    if (episode->end == AQ_STEP_GOES_ON && episode->steps == env->step_limit) {
+    if (episode->end == AQ_STEP_GOES_ON && episode->steps == player->step_limit) {
         episode->end = AQ_STEP_TRUNCATED;
     }
     return 0;

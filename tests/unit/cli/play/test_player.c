@@ -54,6 +54,19 @@ TEST(an_episode_ends_by_the_rules_or_at_the_limit)
     assert_true(episode.episode_return == -200);
 }
 
+/* As an evaluation's do. */
+TEST(an_episode_without_a_limit_ends_all_the_same)
+{
+    aq_env *env = cli_env("gym:Pendulum-v1");
+    aq_player *player = NULL;
+    env->step_limit = 0;
+    assert_succeeds(aq_player_create(env, NULL, 1, &player, &refusal));
+    at_end(end_player, player);
+    const aq_player_episode episode = play(player, 0);
+    assert_int_equal(episode.end, AQ_STEP_TRUNCATED);
+    assert_int_equal(episode.steps, 10000);
+}
+
 TEST(random_actions_are_drawn_in_every_kind_of_space)
 {
     static const char *const tasks[] = {"game:freeway", "gym:Pendulum-v1", "gym:FrozenLake-v1"};
