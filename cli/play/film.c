@@ -24,7 +24,9 @@ int aq_film_create(const aq_film_options *options, aq_film **ret_film, aq_error 
     AQ_ASSERT(options->pictures_per_second >= 1);
     AQ_ASSERT(options->pictures_per_second <= AQ_FILM_RATE_MAX);
     const uint32_t width = options->width, height = options->height;
-    const uint16_t delay_cs = (uint16_t)(100 / options->pictures_per_second);
+    /* A GIF tells how long a picture stays in hundredths of a second; the nearest is taken. */
+    const uint32_t rate = options->pictures_per_second;
+    const uint16_t delay_cs = (uint16_t)((100 + rate / 2) / rate);
     aq_film *film = aq_alloc(1, sizeof(*film));
     int rc = film != NULL ? 0 : AQ_E_NOMEM;
     if (rc == 0) {

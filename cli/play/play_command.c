@@ -93,8 +93,9 @@ static const aq_options options_page = {
         "  actorq play random --env game:seaquest\n"
         "  actorq play runs/first --episodes 3 --seed 7\n"
         "  actorq play runs/first --gif run.gif --png sheet.png --size 320x320\n\n"
-        "On a terminal the picture is in 24-bit colours where COLORTERM=truecolor says so, else\n"
-        "in 256; NO_COLOR=1 or TERM=dumb gives plain characters.\n",
+        "On a terminal the picture is in 24-bit colours where COLORTERM=truecolor or a TERM with\n"
+        "-direct says so, else in 256; NO_COLOR=1, or a TERM of dumb or vt..., gives plain\n"
+        "characters.\n",
     AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("RUN, POLICY or random", play_arguments, source)},
 };
