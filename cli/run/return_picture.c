@@ -89,6 +89,14 @@ typedef struct point_list {
     size_t count, capacity;
 } point_list;
 
+/* The run stood here before: what it did from there on is not what it became. */
+static void forget_after(point_list *list, double env_steps)
+{
+    while (list->count > 0 && list->points[list->count - 1].env_steps > env_steps) {
+        list->count--;
+    }
+}
+
 /* Of evaluations in the run's format; a confirmation is of a version that was screened already. */
 static int take_line(void *user, const char *text)
 {
@@ -103,6 +111,7 @@ static int take_line(void *user, const char *text)
     if (json_is_number(steps) && json_is_number(mean) &&
         !json_is_true(json_object_get(line, "fell_back")) &&
         !json_is_true(json_object_get(line, "confirmed"))) {
+        forget_after(list, json_number_value(steps));
         rc =
             aq_grow(&list->points, &list->capacity, list->count, sizeof(*list->points), POINTS_MAX);
         if (rc == 0) {

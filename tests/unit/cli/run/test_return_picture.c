@@ -57,6 +57,16 @@ TEST_IN_FOLDER(a_run_without_evaluations_has_no_picture)
     assert_says(cli_print_end(), "         2.0 ");
 }
 
+TEST_IN_FOLDER(what_a_restart_took_back_is_not_in_the_picture)
+{
+    file_put_text(cli_path(state, "metrics.jsonl"),
+                  "{\"event\": \"evaluation\", \"env_steps\": 100, \"return_mean\": 1.0}\n"
+                  "{\"event\": \"evaluation\", \"env_steps\": 300, \"return_mean\": 9.0}\n"
+                  "{\"event\": \"evaluation\", \"env_steps\": 200, \"return_mean\": 2.0}\n");
+    aq_return_picture_print(cli_print_begin(), *state, 80);
+    assert_says(cli_print_end(), "         2.0 ");
+}
+
 TEST_IN_FOLDER(a_confirmation_is_of_a_version_that_is_in_the_picture)
 {
     file_put_text(cli_path(state, "metrics.jsonl"),
