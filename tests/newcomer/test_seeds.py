@@ -67,7 +67,7 @@ class TestSeeds(Newcomer):
 
     def test_an_interruption_is_none(self):
         with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "all", "--seeds", "3",
-                               "--jobs", "1", "-q", "--set", "evaluator.threshold=1e9"],
+                               "--jobs", "1", "-q", "--no-evaluator"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as train:
             wait_for(lambda: os.path.exists("all/seed-1/metrics.jsonl"))
             train.send_signal(signal.SIGINT)
@@ -77,7 +77,7 @@ class TestSeeds(Newcomer):
         self.assertNotIn("nan", said)
         self.assertFalse(os.path.exists("all/seed-2"))
         self.assertIn("\n1 of 3 runs; interrupted\n", said)
-        self.assertTrue(said.endswith(" train --run all/seed-1 --resume\n"), said)
+        self.assertTrue(said.endswith(" train --run all/seed-1 --resume --no-evaluator\n"), said)
 
     def test_what_is_refused_is_refused_once(self):
         done = self.type(f"actorq train gym:CartPole-v1 --set learner.algorithm=td3 --run x "
