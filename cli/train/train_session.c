@@ -51,7 +51,7 @@ typedef struct train_session {
     char learner_url[AQ_URL_MAX];
     char config_path[128];
     char parent[24];
-    const char *http;           /* NULL: nothing is served */
+    char *http;                 /* NULL: nothing is served */
     char http_told[AQ_URL_MAX]; /* where it is served; "": not known yet */
     bool stopping;
     bool failed;
@@ -90,9 +90,7 @@ static int write_files(train_session *session, aq_error *error)
     char path[PATH_MAX + 32];
     int rc = aq_train_write_config(session->config, session->config_path, error);
     (void)snprintf(path, sizeof(path), "%s/logs", session->options->run_dir);
-    if (rc == 0) {
-        rc = aq_dir_create(path, error);
-    }
+    rc = rc != 0 ? rc : aq_dir_create(path, error);
     /* What this start gives was made from what the run was changed to, so that it counts as it is;
      * a learner that dies later keeps what is changed from now on. */
     (void)snprintf(path, sizeof(path), "%s/config.given.yaml", session->options->run_dir);
@@ -460,11 +458,10 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     session->result.learners = options->learners > 1 ? options->learners : 1;
     aq_progress_init(&session->progress, config);
     aq_credentials_forget(); /* all meet in a folder that only this user can enter */
-    char *http = take_http(options);
-    session->http = http;
+    session->http = take_http(options);
     int rc = aq_own_loop_init(&session->loop, on_signal, session, error);
     if (rc != 0) {
-        aq_free(http);
+        aq_free(session->http);
         aq_free(session);
         return rc;
     }
@@ -488,7 +485,10 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     } else {
         *ret_result = session->result;
     }
-    aq_free(http);
+    if (session->http != NULL && options->http == NULL) {
+        (void)setenv("ACTORQ_HTTP", session->http, 1); /* for the next run of this process */
+    }
+    aq_free(session->http);
     aq_free(session);
     return rc;
 }
