@@ -249,6 +249,18 @@ static void train(aq_trainer *trainer, aq_batch *group)
     }
 }
 
+/* A full disk may have had no number for the first version, and where steps or gradients are made
+ * with it alone, there is nothing to train on until it is out. Ranks that share networks would have
+ * to bring theirs together, and learn from steps of any version. */
+static void offer_first_again(aq_trainer *trainer)
+{
+    const aq_trainer_versions versions = versions_of(trainer);
+    if (trainer->config.stage != NULL && aq_agent_model(trainer->config.agent) == NULL &&
+        versions.newest == 0 && trainer->offered == versions.settled) {
+        aq_trainer_core_offer_first(trainer->core);
+    }
+}
+
 static void *run(void *user)
 {
     aq_trainer *trainer = user;
@@ -266,6 +278,8 @@ static void *run(void *user)
             train(trainer, group);
             trainer->config.group_done(trainer->config.user, group);
             group = NULL;
+        } else {
+            offer_first_again(trainer);
         }
         add_progress(trainer, come_ns - asked_ns, aq_clock_monotonic_ns() - come_ns);
         serve_checkpoint(trainer);

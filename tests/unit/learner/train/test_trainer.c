@@ -86,6 +86,15 @@ static aq_batch *wait_for_group(trainer_desk *desk)
     return group;
 }
 
+/* Two groups: when the second is done, all that followed the first has happened. */
+static void train_a_little(trainer_desk *desk)
+{
+    for (int i = 0; i < 2; i++) {
+        give(desk, i, 1);
+        wait_for_group(desk);
+    }
+}
+
 /* ---- groups -------------------------------------------------------------------------------- */
 
 TEST_IN(trainer_desk, desk, there_is_a_version_before_any_training)
@@ -95,6 +104,29 @@ TEST_IN(trainer_desk, desk, there_is_a_version_before_any_training)
     assert_int_equal(event.kind, 'p');
     assert_int_equal(event.version, 1);
     assert_int_equal(event.step, 0);
+}
+
+static void fail_versions(trainer_desk *desk, int code)
+{
+    pthread_mutex_lock(&desk->watcher.mutex);
+    desk->watcher.version_failure = code;
+    pthread_mutex_unlock(&desk->watcher.mutex);
+}
+
+/* A paced run has nothing to train on before it. */
+TEST_IN(trainer_desk, desk, a_first_version_that_failed_is_offered_again)
+{
+    fail_versions(desk, AQ_E_IO);
+    start(desk);
+    aq_trainer_tell_versions(desk->trainer, &(aq_trainer_versions){.settled = 1});
+    stage_watcher_wait(&desk->watcher, 2);
+    fail_versions(desk, 0);
+    aq_trainer_tell_versions(desk->trainer, &(aq_trainer_versions){.settled = 2});
+    stage_watcher_wait(&desk->watcher, 3);
+    assert_int_equal(stage_watcher_event(&desk->watcher, 2).version, 1);
+    aq_trainer_tell_versions(desk->trainer, &(aq_trainer_versions){.newest = 1, .settled = 3});
+    train_a_little(desk);
+    assert_int_equal(aq_trainer_offered(desk->trainer), 3);
 }
 
 TEST_IN(trainer_desk, desk, each_group_comes_back_once_and_in_order)
@@ -273,15 +305,6 @@ TEST_IN(trainer_desk, desk, groups_of_old_versions_are_passed_over_and_told)
 }
 
 /* ---- checkpoints --------------------------------------------------------------------------- */
-
-/* Two groups: when the second is done, all that followed the first has happened. */
-static void train_a_little(trainer_desk *desk)
-{
-    for (int i = 0; i < 2; i++) {
-        give(desk, i, 1);
-        wait_for_group(desk);
-    }
-}
 
 TEST_IN(trainer_desk, desk, an_idle_trainer_serves_a_checkpoint_once)
 {
