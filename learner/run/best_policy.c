@@ -48,7 +48,8 @@ void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf,
         aq_coordinator_restore_best(coordinator, heir);
     }
     const aq_publication *newest = aq_policy_shelf_newest(shelf);
-    if (best->snapshot != NULL || newest == NULL) {
+    const bool is_ranked = best->snapshot != NULL && !isnan(best->result.return_mean);
+    if (is_ranked || newest == NULL) { /* what was left unranked before is older */
         return;
     }
     const aq_evaluation_result unknown = {.version = newest->snapshot->version, .return_mean = NAN};

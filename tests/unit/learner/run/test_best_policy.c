@@ -66,6 +66,16 @@ TEST_IN(end_desk, desk, what_was_never_evaluated_leaves_its_newest_version)
     assert_true(isnan(desk->best.result.return_mean));
 }
 
+TEST_IN(end_desk, desk, each_end_without_evaluations_leaves_the_newest_version_of_then)
+{
+    put(desk, 1);
+    assert_int_equal(version_left(desk), 1);
+    desk->best.is_unwritten = false; /* the run was resumed with it */
+    put(desk, 2);
+    assert_int_equal(version_left(desk), 2);
+    assert_true(desk->best.is_unwritten);
+}
+
 TEST_IN(end_desk, desk, a_screening_far_above_the_best_is_left_and_told)
 {
     put(desk, 1);
