@@ -136,17 +136,19 @@ void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan
                         const aq_run_history *history, aq_run_facts *ret_facts)
 {
     const aq_run_config *config = &plan->config;
+    const aq_table_spec *table = &plan->table;
     const aq_history_series *lately =
         aq_run_history_series(history, AQ_SPAN_MINUTES, AQ_HISTORY_PROGRESS);
     aq_run_facts facts = {
         .state = (enum aq_run_state)status->state,
-        .offline = config->replay.samples_per_insert <= 0,
+        /* Nothing then keeps it from drawing what is stored for ever. */
+        .offline = table->samples_per_insert <= 0 && table->selector != AQ_SELECTOR_QUEUE,
         .wall_limit_s = config->limits.wall_s,
         .env_steps_limit = config->limits.env_steps,
         .learner_steps_limit = config->limits.learner_steps,
         .env_steps_per_s = aq_history_series_recent(lately, AQ_PROGRESS_ENV_RATE, LATELY_S),
         .learner_steps_per_s = aq_history_series_recent(lately, AQ_PROGRESS_LEARNER_RATE, LATELY_S),
-        .needed = config->replay.min_size,
+        .needed = table->min_size * config->replay.shards,
         .shards_wanted = (uint32_t)config->replay.shards,
         .learner_waits = aq_history_series_recent(lately, AQ_PROGRESS_LEARNER_WAITS, LATELY_S),
         .actors_wait = actors_wait(lately),

@@ -274,6 +274,34 @@ static void take_facts(void *user, const Actorq__V1__StatusReply *status)
     assert_true(facts.is_stuck);
 }
 
+static aq_run_facts facts_of(dashboard_stand *stand, const aq_run_config *config)
+{
+    Actorq__V1__LearnerStatus learner = ACTORQ__V1__LEARNER_STATUS__INIT;
+    Actorq__V1__StatusReply status = ACTORQ__V1__STATUS_REPLY__INIT;
+    aq_run_facts facts;
+    assert_int_equal(aq_run_plan_make(config, &stand->plan, NULL), 0);
+    status.learner = &learner;
+    aq_dashboard_facts(&status, &stand->plan, stand->history, &facts);
+    return facts;
+}
+
+TEST_IN(dashboard_stand, stand, what_draws_stored_steps_for_ever_needs_no_actors)
+{
+    aq_run_config config = config_defaults();
+    config.replay.shards = 2;
+    assert_false(facts_of(stand, &config).offline);
+    assert_int_equal(facts_of(stand, &config).needed, 1000);
+    config.replay.samples_per_insert = 0;
+    assert_true(facts_of(stand, &config).offline);
+    config_set(&config, "learner.algorithm=ppo");
+    config_set(&config, "replay.selector=queue");
+    config_set(&config, "replay.sequence_length=16");
+    config_set(&config, "replay.sequence_period=16");
+    config_set(&config, "actor.random_first=false");
+    assert_false(facts_of(stand, &config).offline);
+    assert_int_equal(facts_of(stand, &config).needed, 2); /* each shard has one to give */
+}
+
 TEST_IN(dashboard_stand, stand, facts_are_of_the_members_and_of_the_last_minute)
 {
     desk_join(&stand->desk, AQ_ROLE_ACTOR, 71);
