@@ -104,14 +104,8 @@ const aq_publication *aq_policy_shelf_newest(const aq_policy_shelf *shelf)
     return shelf->count ? back(shelf, 0) : NULL;
 }
 
-const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_t version)
+static const aq_publication *find_held(const aq_policy_shelf *shelf, uint64_t version)
 {
-    for (size_t i = 0; i < shelf->count; i++) {
-        const aq_publication *candidate = back(shelf, i);
-        if (candidate->snapshot->version == version) {
-            return candidate;
-        }
-    }
     for (size_t i = 0; i < HELD; i++) {
         if (shelf->held[i].snapshot != NULL && shelf->held[i].snapshot->version == version) {
             return &shelf->held[i];
@@ -120,10 +114,21 @@ const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_
     return NULL;
 }
 
+const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_t version)
+{
+    for (size_t i = 0; i < shelf->count; i++) {
+        const aq_publication *candidate = back(shelf, i);
+        if (candidate->snapshot->version == version) {
+            return candidate;
+        }
+    }
+    return find_held(shelf, version);
+}
+
 void aq_policy_shelf_hold(aq_policy_shelf *shelf, uint64_t version)
 {
     const aq_publication *found = aq_policy_shelf_find(shelf, version);
-    if (found == NULL) {
+    if (found == NULL || find_held(shelf, version) != NULL) {
         return;
     }
     aq_publication held = *found;

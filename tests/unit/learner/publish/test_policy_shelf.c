@@ -203,6 +203,20 @@ TEST_IN(shelf_desk, desk, a_version_that_is_held_stays_until_two_others_are)
     assert_null(aq_policy_shelf_find(desk->shelf, 1));
 }
 
+TEST_IN(shelf_desk, desk, a_version_that_is_held_twice_takes_one_place)
+{
+    put(desk, 1, 100);
+    put(desk, 2, 100);
+    aq_policy_shelf_hold(desk->shelf, 1);
+    aq_policy_shelf_hold(desk->shelf, 2);
+    aq_policy_shelf_hold(desk->shelf, 2);
+    for (uint64_t version = 3; version <= PLACES + 2; version++) {
+        put(desk, version, 100);
+    }
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 1));
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 2));
+}
+
 TEST_IN(shelf_desk, desk, totals_are_of_all_there_ever_were)
 {
     for (uint64_t version = 1; version <= 2 * PLACES; version++) {
