@@ -340,9 +340,18 @@ void aq_learner_service_restore_gap(aq_learner_service *service, const aq_precis
     service->gap = *gap;
 }
 
+/* Nobody has had this long, and sums of more than that would be no numbers. */
+#define LONGEST_S 1e12
+
+static bool is_time(double time_s)
+{
+    return time_s >= 0 && time_s < LONGEST_S;
+}
+
 static void add_times(aq_actors_summary *summary, const Actorq__V1__ActorStats *stats)
 {
-    if (isfinite(stats->running_s) && stats->running_s > 0) {
+    if (is_time(stats->running_s) && is_time(stats->inference_s) && is_time(stats->environment_s) &&
+        stats->running_s > 0) {
         summary->timed_steps += (double)stats->env_steps;
         summary->inference_s += stats->inference_s;
         summary->environment_s += stats->environment_s;
