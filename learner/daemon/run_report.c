@@ -38,7 +38,8 @@ struct aq_run_report {
     report_window window;
     uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
     uint64_t outdated;                     /* steps that it did not, as they were too old */
-    bool has_told;                         /* of progress */
+    uint64_t shards_outdated; /* the most that shards told: what some leave with stays */
+    bool has_told;            /* of progress */
     Actorq__V1__MetricStatus shown[AQ_METRICS_MAX]; /* by the status */
     Actorq__V1__MetricStatus *shown_pointers[AQ_METRICS_MAX];
     aq_learning_facts facts;
@@ -178,14 +179,17 @@ static void find(aq_run_report *report, int64_t now_ns)
     aq_findings_of(facts, &report->findings);
 }
 
-static void fill_replay_use(const aq_run_report *report, Actorq__V1__ReplayUseStatus *use)
+static void fill_replay_use(aq_run_report *report, Actorq__V1__ReplayUseStatus *use)
 {
     aq_training_figures figures;
     aq_training_figures_of(report->parts->training, &figures);
     const aq_prefetch_counts *now = &figures.sampling;
     aq_replay_said shards;
     aq_learner_service_replay(report->parts->service, &shards);
-    use->outdated = report->outdated + shards.stats.outdated;
+    if (shards.stats.outdated > report->shards_outdated) {
+        report->shards_outdated = shards.stats.outdated;
+    }
+    use->outdated = report->outdated + report->shards_outdated;
     use->answers = now->answers;
     use->answer_ms_mean = report->window.answer_ms;
     use->not_yet = now->not_yet;
