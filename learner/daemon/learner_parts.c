@@ -124,9 +124,6 @@ static int resume(aq_learner_parts *parts, aq_resumed *ret_resumed, aq_error *er
     };
     *ret_resumed = (aq_resumed){0};
     int rc = parts->folder.resumed ? aq_run_resume(&into, parts->store, ret_resumed, error) : 0;
-    if (rc == 0 && parts->folder.resumed) {
-        rc = aq_live_plan_settle(&parts->live, &parts->folder, error);
-    }
     aq_version_numbers_init(&parts->versions, parts->folder.path, ret_resumed->last_version);
     return rc;
 }
@@ -145,6 +142,15 @@ static int begin_ranks(aq_learner_parts *parts, const aq_resumed *resumed, aq_er
                                     resumed->read.arrays.count > 0 ? &resumed->read.arrays : NULL,
                                     parts->live.now.config.net.rank_timeout_ms, error)
                    : rc;
+}
+
+/* Once nothing of this learner can go wrong any more: the run is what it was begun with, or, in
+ * what it was resumed with, another. */
+static int begin_folder(aq_learner_parts *parts, aq_error *error)
+{
+    return parts->folder.resumed
+               ? aq_live_plan_settle(&parts->live, &parts->folder, error)
+               : aq_run_folder_begin(&parts->folder, &parts->live.now.config, error);
 }
 
 static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq_error *error)
@@ -226,7 +232,7 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
         rc = begin_ranks(parts, &resumed, error);
     }
     if (rc == 0) {
-        rc = aq_run_folder_begin(&parts->folder, &parts->live.now.config, error);
+        rc = begin_folder(parts, error);
     }
     aq_checkpoint_fini(&resumed.read);
     return rc;

@@ -79,6 +79,20 @@ CLUSTER_TEST(a_run_is_not_resumed_with_another_network, ipc)
     cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
 }
 
+/* Nor is what the run goes on under afterwards. */
+CLUSTER_TEST(a_resume_that_is_refused_leaves_the_settings, ipc)
+{
+    leave_a_run(cluster);
+    const char *path = file_in(cluster->run_dir, "config.yaml");
+    const char *before = file_text(path);
+    cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", cluster->learner_url,
+                      "--run", cluster->run_dir, "--resume", "--set", "limits.env_steps=123456",
+                      "--http", "nowhere", NULL);
+    cluster_check_failed(cluster, "nowhere", "actorq-learner:");
+    const char *after = file_text(path);
+    assert_string_equal(after, before);
+}
+
 /* Somebody has the folder, and has written nothing there yet. */
 CLUSTER_TEST(a_folder_that_another_learner_just_begins_is_left_alone, ipc)
 {
