@@ -141,7 +141,7 @@ static void event_checkpoint_asked(void *user)
 {
     aq_learner_events *events = user;
     if (events->is_over) {
-        aq_learner_service_checkpointed(events->parts->service, NULL, 0, "the run has ended");
+        aq_learner_service_checkpointed(events->parts->service, NULL, 0, "the learner ends");
     } else if (!aq_checkpointer_is_busy(events->parts->checkpointer)) {
         aq_training_checkpoint(events->parts->training);
     }

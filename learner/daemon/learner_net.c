@@ -340,7 +340,21 @@ static int finish_training(learner *self, aq_error *error)
     aq_ranks_part(&self->parts.ranks,
                   aq_training_state(self->parts.training, &ignored) == AQ_TRAINER_ENDED);
     (void)uv_run(&self->loop, UV_RUN_NOWAIT); /* what came of it */
+    if (rc == AQ_E_PEER) { /* also where the run has ended: that has to be reached again */
+        self->ranks_trouble = self->ranks_trouble.code != 0 ? self->ranks_trouble : failure;
+        return rc;
+    }
     return rc == 0 ? 0 : keep_trying(self, &failure, error);
+}
+
+/* Who was told that the run is stopped is right, also where that came after a signal: then members
+ * are told, too, before it is followed. */
+static void hear_late_stop(learner *self)
+{
+    if (!self->ended && aq_coordinator_state(self->parts.coordinator) != AQ_RUN_RUNNING) {
+        self->ended = true;
+        self->signalled = false;
+    }
 }
 
 static void say_goodbye(learner *self)
@@ -375,6 +389,7 @@ static int live(learner *self, aq_error *error)
     say_what_runs(self);
     uv_run(&self->loop, UV_RUN_DEFAULT);
     int rc = finish_training(self, error);
+    hear_late_stop(self);
     if (self->ended && rc == 0) {
         say_goodbye(self);
     }
@@ -382,8 +397,9 @@ static int live(learner *self, aq_error *error)
     aq_log(AQ_LOG_INFO, "exit", "", "state=%s",
            aq_run_state_name(aq_coordinator_state(self->parts.coordinator)));
     if (self->ranks_trouble.code != 0) {
-        *error = self->ranks_trouble;
-        return AQ_E_PEER;
+        return rc == AQ_E_IO
+                   ? aq_fail(error, AQ_E_PEER, "%s; %s", self->ranks_trouble.text, error->text)
+                   : aq_fail(error, AQ_E_PEER, "%s", self->ranks_trouble.text);
     }
     return self->stuck && rc == 0 ? aq_fail(error, AQ_E_IO, "a connection could not be closed")
                                   : rc;

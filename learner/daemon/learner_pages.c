@@ -71,7 +71,7 @@ static const char *not_ready(void *user)
 {
     const aq_learner_pages *pages = user;
     if (pages->is_over) {
-        return "the run has ended";
+        return "the learner ends";
     }
     return aq_policy_shelf_newest(pages->parts->shelf) != NULL ? NULL
                                                                : "no policy is published yet";

@@ -24,7 +24,7 @@ int aq_learner_pages_open(const struct aq_learner_parts *parts, aq_learner_pages
 void aq_learner_pages_close(aq_learner_pages *pages); /* before the loop's last run; NULL is fine */
 void aq_learner_pages_destroy(aq_learner_pages *pages); /* after it; NULL is fine */
 
-void aq_learner_pages_end(aq_learner_pages *pages); /* the run has ended: not ready any more */
+void aq_learner_pages_end(aq_learner_pages *pages); /* the learner ends: not ready any more */
 const char *aq_learner_pages_url(const aq_learner_pages *pages); /* "" for none */
 
 #endif

@@ -422,7 +422,7 @@ int aq_training_checkpoint_last(aq_training *training, bool again, aq_error *err
         AQ_ASSERT(training->last != NULL); /* nothing is under way */
         const bool in_order = aq_training_state(training, &ignored) == AQ_TRAINER_ENDED;
         if (aq_ranks_keep(&parts->ranks, parts->agent, in_order, training->last) != 0) {
-            return 0;
+            return aq_fail(error, AQ_E_PEER, "a rank that shared the networks is lost");
         }
     }
     aq_checkpointer_gather(parts->checkpointer);

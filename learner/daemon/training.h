@@ -40,8 +40,8 @@ void aq_training_checkpoint(aq_training *training);
 void aq_training_stop(aq_training *training);
 
 /* After it was stopped: the last checkpoint, written here and now, until it is (`again`: after a
- * failure it is tried again). 0, and nothing is written, where ranks shared the networks and one of
- * them is lost, with what it had of them. */
+ * failure it is tried again). AQ_E_PEER, once and for all, where ranks shared the networks and one
+ * of them is lost, with what it had of them. */
 int aq_training_checkpoint_last(aq_training *training, bool again, aq_error *error) AQ_MUST_USE;
 
 /* Stopped, and the loop's calls to shards have ended. NULL is fine. */

@@ -230,6 +230,19 @@ CLUSTER_TEST(a_last_checkpoint_waits_for_room, ipc)
     check_no_temporary_files(cluster);
 }
 
+/* A call that was answered holds, also where the learner was to end already. */
+CLUSTER_TEST(a_run_that_is_stopped_meanwhile_ends_for_all, ipc)
+{
+    end_without_room(cluster);
+    cluster_run_other(cluster, cluster_program("actorq"), "stop", cluster->learner_url, NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    lift_limit(cluster);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=run_ended state=stopped");
+}
+
 /* And whoever starts what has failed brings the run back. */
 CLUSTER_TEST(a_learner_without_its_last_checkpoint_fails_and_says_what_is_lost, ipc)
 {
