@@ -49,9 +49,15 @@ typedef struct cutter {
     size_t count, own, whole;
 } cutter;
 
+static aq_slice_piece *next_piece(cutter *at)
+{
+    AQ_ASSERT(at->count < AQ_SLICE_PIECES_MAX);
+    return &at->pieces[at->count++];
+}
+
 static void add_same(cutter *at, size_t count)
 {
-    at->pieces[at->count++] = (aq_slice_piece){
+    *next_piece(at) = (aq_slice_piece){
         .own = at->own, .whole = at->whole, .count = count, .run = count, .stride = count};
     at->own += count;
     at->whole += count;
@@ -60,12 +66,12 @@ static void add_same(cutter *at, size_t count)
 /* Of each of `rows` a rank has `run` values, side by side with those of the others. */
 static void add_cut(cutter *at, size_t rows, size_t run, uint32_t ranks)
 {
-    at->pieces[at->count++] = (aq_slice_piece){.own = at->own,
-                                               .whole = at->whole,
-                                               .count = rows * run,
-                                               .run = run,
-                                               .stride = run * ranks,
-                                               .step = run};
+    *next_piece(at) = (aq_slice_piece){.own = at->own,
+                                       .whole = at->whole,
+                                       .count = rows * run,
+                                       .run = run,
+                                       .stride = run * ranks,
+                                       .step = run};
     at->own += rows * run;
     at->whole += rows * run * ranks;
 }

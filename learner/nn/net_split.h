@@ -53,7 +53,11 @@ int aq_net_split_randomize(const aq_net_split *split, aq_params *slice, aq_rng *
 
 /* ---- arrays --------------------------------------------------------------------------------- */
 
-enum { AQ_SLICED_NETS_MAX = 4, AQ_SLICE_PIECES_MAX = 160 };
+/* Of each network its arrays, and of each of its layers two; then the values behind them. */
+enum {
+    AQ_SLICED_NETS_MAX = 4,
+    AQ_SLICE_PIECES_MAX = AQ_SLICED_NETS_MAX * (1 + 2 * AQ_NET_LAYERS_MAX) + 1,
+};
 
 /* An array of networks side by side, and of values behind them that all ranks have. */
 typedef struct aq_slices {

@@ -90,6 +90,23 @@ static double cut_squares(const aq_net_spec *spec, float *whole)
     return sum;
 }
 
+TEST(there_are_places_for_the_pieces_of_the_deepest_networks)
+{
+    static aq_slice_piece pieces[AQ_SLICE_PIECES_MAX];
+    uint32_t widths[AQ_NET_LAYERS_MAX + 1] = {0};
+    for (size_t i = 0; i < AQ_NET_LAYERS_MAX; i++) {
+        widths[i] = AQ_SPLIT_WIDTH_MIN;
+    }
+    const aq_net_spec spec = chain(widths, false);
+    aq_split_ranks ranks = {.count = 2};
+    const aq_net_split split = aq_net_split_of(&spec, &ranks);
+    aq_slices slices = {.count = AQ_SLICED_NETS_MAX, .rest = 1};
+    for (size_t i = 0; i < AQ_SLICED_NETS_MAX; i++) {
+        slices.nets[i] = &split;
+    }
+    assert_int_equal(aq_slices_pieces(&slices, pieces), AQ_SLICE_PIECES_MAX);
+}
+
 TEST(slices_of_all_ranks_make_the_whole_again)
 {
     static float whole[VALUES_MAX], own[VALUES_MAX], again[VALUES_MAX];
