@@ -101,6 +101,20 @@ static void fill_recorded(aq_run_plan *plan)
     }
 }
 
+/* Of a queue of sequences a group is so many as make its steps, which need be no whole batches. */
+static int check_groups(const aq_run_plan *plan, aq_error *error)
+{
+    const bool takes_batches = plan->algorithm_class->needs.update == AQ_UPDATES_BY_BATCH;
+    if (takes_batches && !plan->config.actor.gradients &&
+        aq_pacing_group_steps(&plan->config) > 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "%s learns from learner.batch_size sequences at a time, and a queue gives "
+                       "sequences by their steps; replay.selector=uniform works",
+                       plan->algorithm_class->name);
+    }
+    return 0;
+}
+
 /* A chunk goes in one message, so messages are as large as the longest takes. */
 static int fit_messages(aq_run_plan *plan, aq_error *error)
 {
@@ -207,6 +221,9 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     fill_recorded(&plan);
     plan.head = plan.algorithm_class->head(&plan.config, &plan.settings.schema);
     rc = fill_tables(config, &plan, error);
+    if (rc == 0) {
+        rc = check_groups(&plan, error);
+    }
     if (rc == 0) {
         rc = aq_run_settings_layout(&plan.settings, &plan.layout, error);
     }

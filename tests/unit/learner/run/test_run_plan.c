@@ -296,6 +296,22 @@ TEST(a_name_like_no_other_is_answered_with_where_to_look)
     assert_says(refusal.text, "actorq envs");
 }
 
+TEST(a_queue_of_sequences_is_for_those_who_learn_from_groups)
+{
+    static const char *const settings[] = {"replay.selector=queue", "replay.samples_per_insert=0",
+                                           "replay.sequence_length=16", "replay.sequence_period=16",
+                                           "actor.random_first=false"};
+    aq_run_config config = config_defaults();
+    EACH_ROW(i, settings) {
+        config_set(&config, settings[i]);
+    }
+    config_set(&config, "learner.algorithm=pqn");
+    (void)plan_of(&config);
+    config_set(&config, "learner.algorithm=r2d2");
+    refuse(&config, AQ_E_INVALID);
+    assert_says(refusal.text, "r2d2 learns from learner.batch_size sequences at a time");
+}
+
 TEST(settings_that_contradict_each_other_are_named)
 {
     aq_run_config config = config_defaults();
