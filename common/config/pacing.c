@@ -69,6 +69,12 @@ uint64_t aq_pacing_group_rows(const aq_run_config *config)
     return steps > 0 ? steps : config->learner.batch_size * config->learner.batches_per_request;
 }
 
+uint64_t aq_pacing_group_steps_max(const aq_run_config *config, uint32_t sequence_length)
+{
+    const uint64_t steps = aq_pacing_group_steps(config);
+    return steps > 0 ? steps + sequence_length : aq_pacing_group_rows(config) * sequence_length;
+}
+
 /* ---- checks -------------------------------------------------------------------------------- */
 
 static int check_group(const aq_run_config *config, aq_error *error)

@@ -27,6 +27,10 @@ uint32_t aq_pacing_versions_max(const aq_run_config *config);
  * learner.group_steps. */
 uint64_t aq_pacing_group_steps(const aq_run_config *config);
 
+/* The most that it may have, of sequences of at most `sequence_length`: the last may be longer than
+ * what was missing. */
+uint64_t aq_pacing_group_steps_max(const aq_run_config *config, uint32_t sequence_length);
+
 /* The most rows that one Sample call brings: a sequence may be of one step. */
 uint64_t aq_pacing_group_rows(const aq_run_config *config);
 

@@ -117,8 +117,7 @@ static void take_settings(aq_on_policy *self, const aq_algorithm_setup *setup)
     self->sequence_steps = setup->sequence_length;
     self->epochs = kind->is_one_pass ? 1 : (uint32_t)config->learner.epochs;
     self->minibatches = kind->is_one_pass ? 1 : (uint32_t)config->learner.minibatches;
-    /* The last sequence of a group may be longer than what was missing. */
-    self->steps_max = (uint32_t)aq_pacing_group_steps(config) + setup->sequence_length;
+    self->steps_max = (uint32_t)aq_pacing_group_steps_max(config, setup->sequence_length);
     self->part_max = kind->improve != NULL || aq_net_spec_state(&self->policy.spec) > 0
                          ? self->steps_max
                          : (self->steps_max + self->minibatches - 1) / self->minibatches;
@@ -149,7 +148,8 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
                              aq_net_spec_parameters(&self->value.spec)};
     const size_t count = counts[0] + counts[1];
     size_t first = 0;
-    const double rows = (double)aq_pacing_group_steps(config) / self->minibatches;
+    const uint64_t steps = aq_pacing_group_steps(config);
+    const double rows = (double)(steps > 0 ? steps : self->steps_max) / self->minibatches;
     const bool by_values =
         self->kind->improve != NULL; /* of the policy there is no such gradient */
     int rc = aq_gradient_exchange_reserve(self->exchange, count);

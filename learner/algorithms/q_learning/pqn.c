@@ -63,10 +63,7 @@ typedef struct pqn {
 static void take_settings(pqn *self, const aq_algorithm_setup *setup)
 {
     const aq_run_config *config = setup->config;
-    /* The last sequence of a group may be longer than what was missing. */
-    const uint64_t steps = aq_pacing_group_steps(config);
-    const uint64_t rows = aq_pacing_group_rows(config) * setup->sequence_length;
-    self->steps_max = (uint32_t)(steps > 0 ? steps + setup->sequence_length : rows);
+    self->steps_max = (uint32_t)aq_pacing_group_steps_max(config, setup->sequence_length);
     self->sequence_steps = setup->sequence_length;
     self->epochs = (uint32_t)config->learner.epochs;
     self->minibatches = (uint32_t)config->learner.minibatches;

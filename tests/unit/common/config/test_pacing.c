@@ -58,6 +58,16 @@ TEST(what_the_settings_come_to)
     }
 }
 
+/* Also where sequences are asked for by rows: the learner's table is another one, which is a queue. */
+TEST(a_group_has_room_for_whole_sequences)
+{
+    static const char *const sequences[] = {"replay.sequence_length=16", NULL};
+    aq_run_config config = config_of(queue, sequences);
+    assert_int_equal(aq_pacing_group_steps_max(&config, 16), 256 + 16);
+    config_set(&config, "replay.selector=uniform");
+    assert_int_equal(aq_pacing_group_steps_max(&config, 16), 512 * 16);
+}
+
 TEST(settings_that_do_not_go_with_pacing_are_refused)
 {
     static const struct {
