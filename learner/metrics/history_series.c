@@ -18,7 +18,7 @@ struct aq_history_series {
     double period_s;
     size_t rows;
     double *values;    /* (rows_max, column_count) */
-    uint32_t *samples; /* (rows_max): merged into each */
+    uint32_t *samples; /* likewise: how many numbers each is of */
 };
 
 int aq_history_series_create(const aq_history_shape *shape, aq_history_series **ret_series)
@@ -33,7 +33,7 @@ int aq_history_series_create(const aq_history_shape *shape, aq_history_series **
     series->shape = *shape;
     series->period_s = shape->period_s;
     series->values = aq_alloc(shape->rows_max * shape->column_count, sizeof(double));
-    series->samples = aq_alloc(shape->rows_max, sizeof(uint32_t));
+    series->samples = aq_alloc(shape->rows_max * shape->column_count, sizeof(uint32_t));
     if (!series->values || !series->samples) {
         aq_history_series_destroy(series);
         return AQ_E_NOMEM;
@@ -55,6 +55,11 @@ void aq_history_series_destroy(aq_history_series *series)
 static double *row_at(const aq_history_series *series, size_t row)
 {
     return series->values + row * series->shape.column_count;
+}
+
+static uint32_t *samples_at(const aq_history_series *series, size_t row)
+{
+    return series->samples + row * series->shape.column_count;
 }
 
 /* Which period a time belongs to. */
@@ -82,23 +87,25 @@ static double merged(enum aq_history_merge rule, double left, double left_sample
     return right;
 }
 
+/* `samples` of each value; NULL: one of each number. */
 static void merge_into(aq_history_series *series, size_t row, const double *values,
-                       uint32_t samples)
+                       const uint32_t *samples)
 {
     double *into = row_at(series, row);
+    uint32_t *count = samples_at(series, row);
     for (size_t i = 0; i < series->shape.column_count; i++) {
-        into[i] = merged(series->shape.columns[i].merge, into[i], series->samples[row], values[i],
-                         samples);
-    }
-    if (series->samples[row] <= UINT32_MAX - samples) {
-        series->samples[row] += samples;
+        const uint32_t more = samples != NULL ? samples[i] : !isnan(values[i]);
+        into[i] =
+            merged(series->shape.columns[i].merge, into[i], (double)count[i], values[i], more);
+        count[i] += more <= UINT32_MAX - count[i] ? more : 0;
     }
 }
 
-static void move_row(aq_history_series *series, size_t from, size_t to)
+static void move_rows(aq_history_series *series, size_t from, size_t to, size_t rows)
 {
-    memmove(row_at(series, to), row_at(series, from), series->shape.column_count * sizeof(double));
-    series->samples[to] = series->samples[from];
+    const size_t count = rows * series->shape.column_count;
+    memmove(row_at(series, to), row_at(series, from), count * sizeof(double));
+    memmove(samples_at(series, to), samples_at(series, from), count * sizeof(uint32_t));
 }
 
 /* Merges each row into the one before it where both are of one period. */
@@ -107,10 +114,10 @@ static void merge_neighbours(aq_history_series *series)
     size_t kept = 0;
     for (size_t i = 1; i < series->rows; i++) {
         if (period_of(series, row_at(series, kept)[0]) == period_of(series, row_at(series, i)[0])) {
-            merge_into(series, kept, row_at(series, i), series->samples[i]);
+            merge_into(series, kept, row_at(series, i), samples_at(series, i));
         } else {
             kept++;
-            move_row(series, i, kept);
+            move_rows(series, i, kept, 1);
         }
     }
     series->rows = kept + 1;
@@ -118,11 +125,9 @@ static void merge_neighbours(aq_history_series *series)
 
 static void make_room(aq_history_series *series)
 {
-    const size_t row_bytes = series->shape.column_count * sizeof(double);
     if (series->shape.slides) {
         series->rows--;
-        memmove(series->values, row_at(series, 1), series->rows * row_bytes);
-        memmove(series->samples, series->samples + 1, series->rows * sizeof(uint32_t));
+        move_rows(series, 1, 0, series->rows);
         return;
     }
     while (series->rows == series->shape.rows_max) {
@@ -155,11 +160,13 @@ void aq_history_series_add(aq_history_series *series, const double *values)
         make_room(series); /* which may make the last row's period this one's, too */
     }
     if (is_in_last_row(series, time_s)) {
-        merge_into(series, series->rows - 1, values, 1);
+        merge_into(series, series->rows - 1, values, NULL);
         return;
     }
-    memcpy(row_at(series, series->rows), values, series->shape.column_count * sizeof(double));
-    series->samples[series->rows] = 1;
+    for (size_t i = 0; i < series->shape.column_count; i++) {
+        row_at(series, series->rows)[i] = values[i];
+        samples_at(series, series->rows)[i] = !isnan(values[i]);
+    }
     series->rows++;
 }
 

@@ -62,6 +62,19 @@ TEST(what_is_not_known_yields_to_a_number)
     }
 }
 
+TEST(a_mean_is_of_the_numbers_that_came)
+{
+    aq_history_series *series = make(2, 10, false);
+    add(series, 1, NAN);
+    add(series, 2, NAN);
+    add(series, 3, 6);
+    add(series, 4, 0);
+    assert_true(at(series, 0, MEAN) == 3);
+    add(series, 11, 9);
+    add(series, 21, 1); /* rows are of 20 seconds now */
+    assert_true(at(series, 0, MEAN) == 5);
+}
+
 TEST(one_that_is_full_holds_the_whole_time_more_coarsely)
 {
     aq_history_series *series = make(8, 1, false);
