@@ -383,17 +383,18 @@ static int follow(aq_algorithm *algorithm, const float *gradient, aq_update_repo
 {
     aq_on_policy *self = self_of(algorithm);
     aq_on_policy_net *nets[] = {&self->policy, &self->value};
-    double norm;
-    for (int i = 0; i < 2; i++) {
+    double norm, scale[2] = {1, 1};
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < 2; i++) {
         memcpy(nets[i]->gradient.block, gradient, nets[i]->gradient.count * sizeof(*gradient));
         gradient += nets[i]->gradient.count;
-        int rc = aq_on_policy_step_along(self, nets[i], 0.0, &norm);
-        if (rc != 0) {
-            return rc;
-        }
+        rc = aq_on_policy_judge(self, nets[i], 0.0, &norm, &scale[i]);
     }
-    ret_report->steps = 1;
-    return 0;
+    for (int i = 0; rc == 0 && i < 2; i++) {
+        aq_on_policy_step(self, nets[i], scale[i]);
+    }
+    ret_report->steps = rc == 0;
+    return rc;
 }
 
 const aq_algorithm_by_gradients aq_on_policy_by_gradients = {.adopt = adopt, .follow = follow};

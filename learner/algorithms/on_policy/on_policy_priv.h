@@ -122,10 +122,13 @@ aq_batch_part aq_on_policy_part_of(aq_on_policy *self, uint32_t number, uint32_t
  * settings say so. */
 int aq_on_policy_find_parts(aq_on_policy *self, const aq_batch_part *part) AQ_MUST_USE;
 
-/* One step of Adam on the gradient of all ranks, clipped; none where gradients are kept.
- * AQ_E_CORRUPT unless `loss` and gradient are finite; *ret_norm is of the gradient before. */
-int aq_on_policy_step_along(aq_on_policy *self, aq_on_policy_net *net, double loss,
-                            double *ret_norm) AQ_MUST_USE;
+/* The gradient becomes that of all ranks: its norm, and by what it is clipped. AQ_E_CORRUPT unless
+ * it and `loss` are finite. */
+int aq_on_policy_judge(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm,
+                       double *ret_scale) AQ_MUST_USE;
+
+/* One step of Adam along it; none where gradients are kept. */
+void aq_on_policy_step(const aq_on_policy *self, aq_on_policy_net *net, double scale);
 
 /* ---- of a policy that keeps a state (on_policy_memory.c) ------------------------------------ */
 

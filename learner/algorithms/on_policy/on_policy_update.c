@@ -57,8 +57,8 @@ int aq_on_policy_find_parts(aq_on_policy *self, const aq_batch_part *part)
     return rc;
 }
 
-int aq_on_policy_step_along(aq_on_policy *self, aq_on_policy_net *net, double loss,
-                            double *ret_norm)
+int aq_on_policy_judge(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm,
+                       double *ret_scale)
 {
     const size_t first = (size_t)(net->online.block - self->block);
     int rc = aq_gradient_mean(self->exchange, isfinite(loss), first, net->gradient.block,
@@ -67,17 +67,29 @@ int aq_on_policy_step_along(aq_on_policy *self, aq_on_policy_net *net, double lo
         return rc;
     }
     const double norm = aq_gradient_norm(net->gradient.block, net->gradient.count);
-    double scale;
-    rc = aq_gradient_clip(norm, self->gradient_clip, &scale);
-    if (rc != 0) {
-        return rc;
+    rc = aq_gradient_clip(norm, self->gradient_clip, ret_scale);
+    if (rc == 0) {
+        *ret_norm = norm;
     }
+    return rc;
+}
+
+void aq_on_policy_step(const aq_on_policy *self, aq_on_policy_net *net, double scale)
+{
     if (aq_gradient_exchange_kept(self->exchange) == NULL) {
         aq_optimizer_step(&net->optimizer, net->online.block, net->gradient.block,
                           net->online.count, (float)scale);
     }
-    *ret_norm = norm;
-    return 0;
+}
+
+static int step_along(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm)
+{
+    double scale = 1;
+    int rc = aq_on_policy_judge(self, net, loss, ret_norm, &scale);
+    if (rc == 0) {
+        aq_on_policy_step(self, net, scale);
+    }
+    return rc;
 }
 
 /* Robust policy optimization (Rahman and Xue, 2022): means moved evenly within +-mean_noise. */
@@ -202,7 +214,7 @@ static int train_policy(aq_on_policy *self, const aq_batch_part *part, bool *ret
     if (rc != 0 || !*ret_goes_on) {
         return rc;
     }
-    rc = aq_on_policy_step_along(self, &self->policy, loss, &norm);
+    rc = step_along(self, &self->policy, loss, &norm);
     self->sums.policy_updates += rc == 0;
     self->sums.norm += norm;
     return rc;
@@ -212,7 +224,7 @@ static int train_values(aq_on_policy *self, const aq_batch_part *part)
 {
     double norm = 0;
     const double loss = find_value_gradient(self, part);
-    int rc = aq_on_policy_step_along(self, &self->value, loss, &norm);
+    int rc = step_along(self, &self->value, loss, &norm);
     self->sums.value_updates += rc == 0;
     self->sums.value_norm += norm;
     return rc;

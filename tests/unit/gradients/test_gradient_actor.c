@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"
 #include "common/policy/format.h"
+#include "learner/algorithms/agent_ranks.h"
 #include "tests/support/chunks.h"
 #include "tests/unit/gradients/gradient_run.h"
 
@@ -201,6 +202,25 @@ TEST(an_actor_and_its_learner_step_as_dqn_does_alone)
 TEST(an_actor_and_its_learner_step_as_rainbow_does_alone)
 {
     follow_beside_a_lone_one(rainbow);
+}
+
+/* Of the policy's network all is well, of the value network one number is not. */
+TEST(a_gradient_that_is_refused_in_part_moves_nothing)
+{
+    gradient_run *run = aq_alloc(1, sizeof(*run));
+    aq_update_report report = {.steps = 0};
+    gradient_run_begin(run, a2c);
+    const size_t count = aq_agent_gradient_values(run->agent);
+    const uint64_t before = aq_agent_hash(run->agent);
+    float *gradient = aq_alloc(count, sizeof(*gradient));
+    gradient[0] = 1;
+    gradient[count - 1] = INFINITY;
+    assert_int_equal(aq_agent_follow(run->agent, gradient, &report), AQ_E_CORRUPT);
+    assert_int_equal(report.steps, 0);
+    assert_true(aq_agent_hash(run->agent) == before);
+    aq_free(gradient);
+    gradient_run_end(run);
+    aq_free(run);
 }
 
 TEST(a_gradient_is_of_as_many_steps_each_time)
