@@ -55,7 +55,7 @@ class Train(unittest.TestCase):
                 words = ["train", f"py:bridge_tasks:{name}", "--no-evaluator", "--run", run,
                          "--seed", "1"]
                 for setting in ("learner.hidden=16", "learner.learning_rate=0.01",
-                                "limits.env_steps=16000"):
+                                "limits.env_steps=8000"):
                     words += ["--set", setting]
                 for done in ([ACTORQ, *words], [ACTORQ, "eval", run, "--episodes", "20",
                                                 "--precision", "int8", "--json", "--allow-code"]):
