@@ -105,10 +105,30 @@ uint64_t aq_checkpointer_step(const aq_checkpointer *checkpointer)
     return checkpointer->step;
 }
 
+/* What of a checkpoint can be played is there from the first version on. */
+static void take_policy(const aq_learner_parts *parts, run_facts *facts)
+{
+    const aq_best_policy *best = &parts->best;
+    aq_checkpoint *checkpoint = &facts->checkpoint;
+    if (best->snapshot != NULL) {
+        aq_best_policy_set(&facts->best, best->snapshot, best->twin, &best->result,
+                           best->is_unwritten);
+    } else {
+        aq_best_policy_stand_in(&facts->best, parts->shelf, false);
+    }
+    best = &facts->best;
+    if (best->snapshot != NULL) {
+        checkpoint->best_policy = best->snapshot;
+        checkpoint->best_return = best->result.return_mean;
+        checkpoint->best_std = best->result.return_std;
+        checkpoint->best_episodes = best->result.episodes;
+        checkpoint->best_confirmed = best->result.confirmed;
+    }
+}
+
 /* References are taken, so that the loop may move on. */
 static void fill_facts(const aq_learner_parts *parts, run_facts *facts)
 {
-    const aq_best_policy *best = &parts->best;
     const aq_precision_gap *gap = aq_learner_service_gap(parts->service);
     aq_checkpoint *checkpoint = &facts->checkpoint;
     *checkpoint = (aq_checkpoint){
@@ -126,15 +146,7 @@ static void fill_facts(const aq_learner_parts *parts, run_facts *facts)
     facts->energy_text = aq_energy_account_text(parts->energy, checkpoint->wall_s);
     facts->config_text = aq_text_copy(parts->live.text);
     checkpoint->config = facts->config_text != NULL ? facts->config_text : "";
-    if (best->snapshot != NULL) {
-        aq_best_policy_set(&facts->best, best->snapshot, best->twin, &best->result,
-                           best->is_unwritten);
-        checkpoint->best_policy = best->snapshot;
-        checkpoint->best_return = best->result.return_mean;
-        checkpoint->best_std = best->result.return_std;
-        checkpoint->best_episodes = best->result.episodes;
-        checkpoint->best_confirmed = best->result.confirmed;
-    }
+    take_policy(parts, facts);
 }
 
 void aq_checkpointer_gather(aq_checkpointer *checkpointer)

@@ -2,6 +2,7 @@
  * A seed plays the same again, what is written is what was asked for, and damage is never taken for
  * data.
  */
+#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -229,6 +230,28 @@ TEST_IN_FOLDER(a_policy_is_played_into_an_animation_with_a_frame_a_step)
     assert_int_equal(reader.height, 32);
     assert_int_equal(reader.delay_cs, 5);
     assert_int_equal(frames, steps + 1 + 10); /* the last one for half a second more */
+}
+
+/* Of one that was written before a version existed there is nothing to play. */
+TEST_IN_FOLDER(what_a_checkpoint_holds_can_be_played_before_it_was_evaluated)
+{
+    glob_t found;
+    size_t played = 0;
+    const char *run = cli_path(state, "run");
+    program_succeeds("train", "gym:CartPole-v1", "--run", run, "--quiet", "--no-evaluator", "--set",
+                     "learner.checkpoint_period_s=0.1", "--set", "learner.checkpoints_kept=100",
+                     "--set", program_short_run(100000), NULL);
+    assert_int_equal(glob(file_in(run, "checkpoints/step-*.aqc"), 0, NULL, &found), 0);
+    for (size_t i = 0; i + 1 < found.gl_pathc; i++) { /* the last is of the end */
+        const json_t *held = program_gives("inspect", found.gl_pathv[i], "--json", NULL);
+        const bool is_published = number_in(held, "policy_versions") > 0;
+        assert_true(is_published == json_is_object(json_object_get(held, "best_policy")));
+        if (is_published && played++ == 0) {
+            (void)program_gives("eval", found.gl_pathv[i], "--episodes", "2", "--json", NULL);
+        }
+    }
+    globfree(&found);
+    assert_true(played > 0);
 }
 
 TEST_IN_FOLDER(a_folder_is_made_once_and_renewed)
