@@ -50,7 +50,7 @@ struct aq_segment_writer {
     aq_segment_scribe scribe;
     aq_segment_snapshot snapshot_file;
     enum aq_writer_failure failure;
-    int64_t retry_ns; /* records and syncs, after a failure; 0: at once */
+    int64_t retry_ns; /* what failed; 0: at once */
     int64_t aside_retry_ns[AQ_WRITER_ASIDES];
     int64_t sync_ns; /* when a sync is due; 0: nothing is to be synced */
 };

@@ -132,7 +132,9 @@ static bool step_sync(aq_segment_writer *writer)
     aq_error error = {0};
     if (aq_segment_scribe_sync(&writer->scribe, &error) == 0) {
         writer->sync_ns = 0;
-        came_loose(writer);
+        if (writer->failure == AQ_WRITER_SYNC) {
+            came_loose(writer);
+        }
         return true;
     }
     atomic_store(&writer->wants_segment, true);
@@ -205,6 +207,13 @@ static bool step_snapshot(aq_segment_writer *writer)
 
 /* ---- when ----------------------------------------------------------------------------------- */
 
+/* When the sync that is due at some time is: also while no more can be written. */
+static int64_t sync_due_ns(const aq_segment_writer *writer)
+{
+    const bool waits = writer->failure == AQ_WRITER_SYNC && writer->retry_ns > writer->sync_ns;
+    return waits ? writer->retry_ns : writer->sync_ns;
+}
+
 /* Locked. When there will be something to do: 0, at once. */
 static int64_t due_ns(const aq_segment_writer *writer)
 {
@@ -216,8 +225,7 @@ static int64_t due_ns(const aq_segment_writer *writer)
         due = writer->retry_ns;
     }
     if (writer->sync_ns != 0) {
-        due = aq_earlier_ns(due, writer->sync_ns > writer->retry_ns ? writer->sync_ns
-                                                                    : writer->retry_ns);
+        due = aq_earlier_ns(due, sync_due_ns(writer));
     }
     if (has_snapshot(writer)) {
         due = aq_earlier_ns(due, writer->aside_retry_ns[AQ_WRITER_SNAPSHOT]);
@@ -273,7 +281,7 @@ static bool go_round(aq_segment_writer *writer)
     if (writer->aside_retry_ns[AQ_WRITER_SNAPSHOT] <= now_ns) {
         more = step_snapshot(writer) || more;
     }
-    if (writer->sync_ns != 0 && writer->sync_ns <= now_ns && writer->retry_ns <= now_ns) {
+    if (writer->sync_ns != 0 && sync_due_ns(writer) <= now_ns) {
         more = step_sync(writer) || more; /* it may have made a head safe */
     }
     return more;

@@ -301,6 +301,23 @@ TEST_IN(bad_store, kit, a_sync_that_fails_later_stops_the_log_and_is_counted)
     segment_kit_assert_recovers(kit, 4);
 }
 
+static bool has_synced(const aq_log_progress *progress, uint64_t times)
+{
+    (void)progress;
+    return (uint64_t)atomic_load(&disk.syncs) >= times;
+}
+
+TEST_IN(bad_store, kit, what_is_written_is_synced_also_while_the_disk_is_full)
+{
+    kit->config.fsync_ms = 500;
+    segment_kit_write(kit, 5);
+    fill_up(kit, 1);
+    assert_true(segment_kit_wait(kit, has_synced, 1).stuck);
+    atomic_store(&disk.room, 1L << 40);
+    segment_kit_wait(kit, segment_kit_is_loose, 6);
+    segment_kit_assert_recovers(kit, 6);
+}
+
 /* ---- besides --------------------------------------------------------------------------------- */
 
 TEST_IN(bad_store, kit, a_snapshot_that_fails_stops_no_record_and_is_tried_again)
