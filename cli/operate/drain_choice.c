@@ -58,10 +58,6 @@ int aq_drain_choice_make(aq_drain_choice *choice, const char *name,
                        "this is no learner; give the learner's URL, or use 'actorq stop' to stop "
                        "this daemon alone");
     }
-    if (!name) {
-        return aq_fail(error, AQ_E_INVALID, "MEMBER is missing; in the run: %s",
-                       list_members(status, listed));
-    }
     choice->members = aq_alloc(status->n_members, sizeof(choice->members[0]));
     if (!choice->members) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");

@@ -18,7 +18,7 @@ typedef struct aq_drain_choice {
     size_t count;
 } aq_drain_choice;
 
-/* `name` is "actor-3", a member number, or a role for all that have it; NULL: nothing was given.
+/* `name` is "actor-3", a member number, or a role for all that have it.
  * AQ_E_INVALID, AQ_E_NOT_FOUND, with those that there are; AQ_E_NOMEM. Release with
  * aq_drain_choice_fini, also after a failure. */
 int aq_drain_choice_make(aq_drain_choice *choice, const char *name,
