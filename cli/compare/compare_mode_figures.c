@@ -38,7 +38,7 @@ static const aq_mode_figure figures[] = {
      AQ_KIND_RATIO, AT(efficiency)},
     {AQ_MODE_COST, "waiting_share", "waits",
      "share of a rank's time: exchanging gradients, or with nothing to learn from; of the one "
-     "that waits most",
+     "of the first 8 that waits most",
      AQ_KIND_SHARE, AT(waiting_share)},
     {AQ_MODE_COST, "bytes_per_update", "bytes/update", "of all three edges", AQ_KIND_BYTES,
      AT(update_bytes)},

@@ -72,7 +72,7 @@ typedef struct aq_compare_row {
     double update_bytes;                      /* of all edges, of an update */
     double rank_waits[AQ_CURVE_RANKS]; /* share of each rank's time: exchanging, or with nothing to
                                         * learn from; NaN: there is no such rank */
-    double waiting_share;              /* of the rank that waits most */
+    double waiting_share;              /* of the one of these that waits most */
     double noise_scale, gradient_cosine;
     double behind[AQ_CURVE_BINS]; /* share of the rows, by versions; NaN: none are told */
     double efficiency;            /* of modes; NaN: one alone was not run (compare_scaling.h) */

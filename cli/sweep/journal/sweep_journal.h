@@ -4,7 +4,7 @@
  * that is there, and knows that its line is durable when the call returns.
  *
  * The lock is fcntl's, on the file itself: it ends with the process that holds it, however that
- * ends, and over NFS, where taking it also makes others' lines seen (docs/decisions/0034).
+ * ends, and over NFS, where taking it also makes others' lines seen (docs/decisions/0036).
  *
  * What a crash may leave is one line without its end, at the end of the file: readers pass it over,
  * and the next writer cuts it off. Anything else that is wrong is an error that names the line. One
