@@ -3,8 +3,6 @@
  */
 #include "learner/algorithms/algorithm.h"
 
-#include <string.h>
-
 #include "common/base/assert.h"
 #include "learner/nn/blas.h"
 #include "learner/nn/products.h"
@@ -15,16 +13,6 @@ AQ_ALGORITHMS(DECLARED)
 
 #define LISTED(constant, name, ...) [constant] = &aq_##name##_class,
 static const aq_algorithm_class *const classes[] = {AQ_ALGORITHMS(LISTED)};
-
-const aq_algorithm_class *aq_algorithm_find(const char *name)
-{
-    for (size_t i = 0; i < aq_algorithm_count(); i++) {
-        if (strcmp(classes[i]->name, name) == 0) {
-            return classes[i];
-        }
-    }
-    return NULL;
-}
 
 size_t aq_algorithm_count(void)
 {

@@ -138,9 +138,6 @@ typedef struct aq_algorithm_class {
     .spec = family##_spec, .policy = family##_policy, .set_rates = family##_set_rates,             \
     .arrays = family##_arrays
 
-/* By name ("dqn"), or NULL. */
-const aq_algorithm_class *aq_algorithm_find(const char *name);
-
 /* In the order of enum aq_algorithm, so that a configuration's choice is an index. */
 size_t aq_algorithm_count(void);
 const aq_algorithm_class *aq_algorithm_at(size_t index);

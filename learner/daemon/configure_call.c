@@ -129,7 +129,7 @@ static void apply(aq_learner_parts *parts)
     aq_coordinator_configure(parts->coordinator, &limits);
     aq_training_configure(parts->training);
     aq_log_set_run_level(parts->live.now.config.log.level);
-    (void)aq_learner_service_configured(parts->service);
+    aq_learner_service_configured(parts->service);
 }
 
 static void say(const aq_learner_parts *parts, const configure_answer *answer, const char *peer)

@@ -26,11 +26,10 @@ typedef struct aq_patches {
     size_t run; /* from run to run */
 } aq_patches;
 
-/* c[pixel] = start + sum over the words of its patch times rows of `panels`. */
+/* c[pixel] = sum over the words of its patch times rows of `panels`. */
 typedef struct aq_conv_product {
     aq_patches patches;
     const uint32_t *panels; /* (runs * run_words, width) */
-    const float *start;     /* (width, padded); NULL: zeros */
     uint32_t width;         /* of a pixel of c */
     float *c;
     size_t c_row, c_column; /* floats */

@@ -54,7 +54,6 @@ INLINE lanes multiply_add(lanes sum, const char *word, lanes vector)
 typedef struct tile {
     const char *a;
     const uint32_t *b;
-    const float *start; /* NULL: zeros */
     float *c;
     uint32_t width; /* of what is stored */
 } tile;
@@ -79,7 +78,7 @@ INLINE void product_tile(const aq_conv_product *product, const tile *at, const u
     lanes sums[ROWS][2];
     for (uint32_t r = 0; r < rows; r++) {
         for (uint32_t v = 0; v < vectors; v++) {
-            sums[r][v] = at->start != NULL ? load(at->start + v * LANES) : (lanes){0};
+            sums[r][v] = (lanes){0};
         }
     }
     for (uint32_t run = 0; run < patches->runs; run++) {
@@ -152,7 +151,6 @@ static void product(const aq_conv_product *product)
                 const tile at = {
                     .a = (const char *)patches->first + y * patches->row + first * patches->column,
                     .b = product->panels + column * words,
-                    .start = product->start != NULL ? product->start + column : NULL,
                     .c = product->c + y * product->c_row + first * product->c_column + column,
                     .width = width < PANEL ? width : PANEL};
                 (width > LANES ? product_wide : product_narrow)(product, &at, rows);

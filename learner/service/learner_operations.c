@@ -269,9 +269,9 @@ void aq_learner_service_checkpointed(aq_learner_service *service, const char *pa
     }
 }
 
-uint64_t aq_learner_service_configured(aq_learner_service *service)
+void aq_learner_service_configured(aq_learner_service *service)
 {
-    return ++service->settings_generation;
+    service->settings_generation++;
 }
 
 uint64_t aq_learner_service_generation(const aq_learner_service *service)

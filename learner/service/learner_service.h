@@ -82,9 +82,9 @@ int aq_learner_service_status(const aq_learner_service *service, aq_learner_stat
 void aq_learner_service_checkpointed(aq_learner_service *service, const char *path, uint64_t step,
                                      const char *why_not);
 
-/* The identity's settings have changed: members are told them with their next heartbeats. Returns
- * the generation of the new ones. */
-uint64_t aq_learner_service_configured(aq_learner_service *service);
+/* The identity's settings have changed, which is another generation of them: members are told them
+ * with their next heartbeats. */
+void aq_learner_service_configured(aq_learner_service *service);
 uint64_t aq_learner_service_generation(const aq_learner_service *service);
 
 /* To be called when a member was lost, so that its statistics go too. */

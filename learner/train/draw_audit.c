@@ -255,8 +255,6 @@ void aq_draw_audit_look(aq_draw_audit *audit, const aq_batch *group, aq_audit_co
         audit->due -= rows.count;
         if (engine != NULL) {
             compare(audit, engine, group, &rows, counts);
-        } else {
-            counts->unknown += rows.count;
         }
     }
 }

@@ -5,7 +5,7 @@
  * version than it says, on a processor that computes otherwise, or was damaged on its way.
  *
  * Versions are handed in by one thread, rows by another. Rows of a version that is not kept any
- * more cannot be audited and are counted apart.
+ * more cannot be audited.
  */
 #ifndef AQ_LEARNER_TRAIN_DRAW_AUDIT_H
 #define AQ_LEARNER_TRAIN_DRAW_AUDIT_H
@@ -21,14 +21,12 @@ typedef struct aq_draw_audit aq_draw_audit;
 typedef struct aq_audit_counts {
     uint64_t audited;
     uint64_t different; /* of them */
-    uint64_t unknown;   /* not audited, as their version was not kept */
 } aq_audit_counts;
 
 static inline void aq_audit_add(aq_audit_counts *to, const aq_audit_counts *counts)
 {
     to->audited += counts->audited;
     to->different += counts->different;
-    to->unknown += counts->unknown;
 }
 
 /* Of a `share` of the rows, 0 to 1, in a run of this layout. *ret_audit is NULL where nothing is to

@@ -107,7 +107,6 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     aq_mutex_lock(&trainer->lock);
     aq_trainer_progress *progress = &trainer->progress;
     progress->sums.steps += sums.steps;
-    progress->sums.rows += sums.rows;
     aq_metric_sums_merge(aq_agent_metrics(trainer->config.agent), &progress->sums.metrics,
                          &sums.metrics);
     progress->sums.behind_sum += sums.behind_sum;

@@ -162,8 +162,7 @@ static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_
 }
 
 /* False when it failed. */
-static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
-                         const aq_update_report *report)
+static bool count_update(aq_trainer_core *core, int rc, const aq_update_report *report)
 {
     core->step += report->steps;
     core->sums.steps += report->steps;
@@ -171,8 +170,6 @@ static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
         core->sums.failed++;
         return false;
     }
-    const uint64_t steps = core->gradient != NULL ? core->config.gradients.steps : 1;
-    core->sums.rows += rows * steps * aq_gradient_exchange_ranks(core->config.exchange);
     aq_metric_sums_add(aq_agent_metrics(core->agent), &core->sums.metrics, report->metrics);
     return true;
 }
@@ -409,7 +406,7 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
         }
         tell(core, report.metrics);
         tell_exchange(core, &before, report.metrics + aq_agent_class(core->agent)->metrics.count);
-        if (!count_update(core, rc, update_rows, &report)) {
+        if (!count_update(core, rc, &report)) {
             continue;
         }
         if (aq_model_group_says(aq_agent_model(core->agent), is_version_due(core)) &&

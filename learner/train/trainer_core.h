@@ -61,7 +61,6 @@ enum { AQ_STALENESS_BINS = 16 };
 /* Sums since the last take. */
 typedef struct aq_trainer_sums {
     uint64_t steps;         /* of gradients */
-    uint64_t rows;          /* of all ranks */
     aq_metric_sums metrics; /* of the algorithm */
     double behind_sum;      /* versions that rows were behind, of those that a policy acted in */
     uint64_t version_rows;

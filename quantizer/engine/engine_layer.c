@@ -79,9 +79,6 @@ void aq_engine_quantize(const aq_engine_layer *layer, const aq_engine_scratch *s
                                scratch->quant);
         return;
     }
-    if (kernels->quantize_rows_static == NULL) {
-        kernels = aq_qkernels_scalar();
-    }
     kernels->quantize_rows_static(x->values, x->stride, rows, width, layer->matrix.input_quant,
                                   scratch->q, scratch->q_stride, scratch->quant);
 }

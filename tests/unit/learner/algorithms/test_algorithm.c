@@ -4,20 +4,6 @@
 #include "learner/algorithms/algorithm.h"
 #include "tests/support/test.h"
 
-TEST(an_algorithm_is_found_by_its_name)
-{
-    for (size_t i = 0; i < aq_algorithm_count(); i++) {
-        assert_ptr_equal(aq_algorithm_find(aq_algorithm_at(i)->name), aq_algorithm_at(i));
-    }
-    assert_string_equal(aq_algorithm_find("dqn")->name, "dqn");
-}
-
-TEST(an_unknown_name_is_not_found)
-{
-    assert_null(aq_algorithm_find("DQN"));
-    assert_null(aq_algorithm_find(""));
-}
-
 TEST(every_algorithm_is_complete)
 {
     for (size_t i = 0; i < aq_algorithm_count(); i++) {

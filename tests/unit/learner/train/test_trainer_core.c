@@ -169,12 +169,11 @@ TEST_IN(core_desk, desk, sums_add_up_until_they_are_taken)
     train(desk, 1);
     aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     assert_int_equal(sums.steps, 3);
-    assert_int_equal(sums.rows, 3 * BATCH_ROWS);
     assert_true(sums.metrics.values[0] == 6);
     assert_true(sums.metrics.values[1] == 30);
     assert_int_equal(sums.failed, 0);
     sums = aq_trainer_core_take_sums(desk->core);
-    assert_int_equal(sums.steps + sums.rows + sums.version_rows, 0);
+    assert_int_equal(sums.steps + sums.version_rows, 0);
     assert_true(sums.metrics.values[0] == 0 && sums.metrics.values[1] == 0 && sums.behind_sum == 0);
 }
 
@@ -191,7 +190,6 @@ TEST_IN(core_desk, desk, what_updates_take_of_the_exchange_is_told)
     const aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     const size_t first = fake_algorithm_class.metrics.count;
     const aq_metric_list *metrics = aq_agent_metrics(desk->algorithm.agent);
-    assert_int_equal(sums.rows, 3 * BATCH_ROWS * link.count);
     assert_int_equal(sums.exchange_ns, 3 * 7);
     assert_near(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_EXCHANGE_MS), 7e-6, 1e-15);
     assert_true(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_EXCHANGE_BYTES) == 100);
@@ -222,7 +220,6 @@ TEST_IN(core_desk, desk, a_failed_step_is_counted_and_the_next_is_made)
     aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     assert_int_equal(sums.failed, 1);
     assert_int_equal(sums.steps, 2);
-    assert_int_equal(sums.rows, 2 * BATCH_ROWS);
     assert_true(sums.metrics.values[0] == 4);
     assert_int_equal(aq_trainer_core_step(desk->core), 2);
     assert_int_equal(desk->algorithm.steps, 3);
