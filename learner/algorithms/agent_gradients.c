@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* "a2c, reinforce and dqn" */
+/* "a2c, reinforce, dqn" */
 static void list_by_gradients(char *out, size_t size)
 {
     size_t used = 0;

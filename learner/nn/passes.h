@@ -15,7 +15,7 @@
 
 #include "common/policy/layer_spec.h"
 
-/* Coefficients of one Adam step; see adam.h. */
+/* Coefficients of one Adam step; see optimizer.h. */
 typedef struct aq_adam_pass {
     float gradient_scale;
     float beta1, beta2;

@@ -25,6 +25,7 @@ static const struct trained {
     {AQ_ALGORITHM_SAC, true, NULL},     {AQ_ALGORITHM_SAC, false, "simba:48x2"},
     {AQ_ALGORITHM_TD3_BC, false, NULL}, {AQ_ALGORITHM_IQL, false, NULL},
     {AQ_ALGORITHM_CQL, false, NULL},    {AQ_ALGORITHM_DSAC, false, NULL},
+    {AQ_ALGORITHM_RAINBOW, true, NULL},
 };
 
 /* How many ranks, and how many of them share a network. */
