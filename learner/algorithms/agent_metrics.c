@@ -14,8 +14,8 @@ const aq_metric aq_agent_metric_rows[AQ_AGENT_METRICS] = {
                                "reward is not 0, over the last second."},
     [AQ_AGENT_ENDED] =
         {"ended_share", "rows with an end", "",
-         .meaning = "Share of the rows trained on in which an episode ended otherwise than at "
-                    "its step limit, over the last second."},
+         .meaning = "Share of the rows trained on, of sequences of their steps, in which an "
+                    "episode ended otherwise than at its step limit, over the last second."},
     [AQ_AGENT_VALUE_FLOOR] =
         {"value_floor", "least possible value", "",
          .meaning = "What the least reward of the rows trained on would be worth if it "

@@ -6,8 +6,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What a checkpoint would be of another task, algorithm or network with, which no resume takes. */
-static bool is_from_the_beginning(const char *key)
+static bool is_one_of(const char *key, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(key, keys[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a checkpoint would be of another task, algorithm or network with, and its rows of another
+ * kind, which no resume takes. */
+static bool is_from_the_beginning(const aq_run_config *config, const char *key)
 {
     static const char *const keys[] = {
         "task",
@@ -26,22 +37,32 @@ static bool is_from_the_beginning(const char *key)
         "learner.critic_norm_first",
         "learner.clipped_double_q",
         "learner.normalize_obs",
+        "learner.gsde",
+        "actor.gradients",
     };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (strcmp(key, keys[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    static const char *const of_gradients[] = {"learner.gradient_format", "learner.batch_size",
+                                               "learner.group_steps", "actor.envs"};
+    static const char *const of_atoms[] = {"learner.value_min", "learner.value_max"};
+    const uint64_t algorithm = config->learner.algorithm;
+    const bool has_atoms = algorithm == AQ_ALGORITHM_C51 || algorithm == AQ_ALGORITHM_RAINBOW;
+    return is_one_of(key, keys, sizeof(keys) / sizeof(keys[0])) ||
+           (has_atoms && is_one_of(key, of_atoms, 2)) ||
+           (config->actor.gradients && is_one_of(key, of_gradients, 4));
 }
+
+typedef struct change {
+    const aq_run_config *config; /* of the run */
+    aq_error why;
+} change;
 
 static int on_difference(void *user, const aq_setting *row, const char *before, const char *after)
 {
-    aq_error *error = user;
+    change *found = user;
+    aq_error *error = &found->why;
     if (row->is_live) {
         return 0;
     }
-    if (is_from_the_beginning(row->key)) {
+    if (is_from_the_beginning(found->config, row->key)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "%s is of a run from its beginning (it is %s): start another run with --set "
                        "%s=%s",
@@ -58,7 +79,7 @@ int aq_live_settings_change(const aq_run_plan *plan, const char *const *assignme
 {
     const aq_settings_table *table = aq_run_config_table();
     aq_run_config config = plan->config;
-    aq_error why = {0};
+    change found = {.config = &plan->config};
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count; i++) {
         rc = aq_settings_assign(table, assignments[i], &config, error);
@@ -66,9 +87,9 @@ int aq_live_settings_change(const aq_run_plan *plan, const char *const *assignme
     if (rc != 0) {
         return rc;
     }
-    rc = aq_settings_compare(table, &plan->config, &config, on_difference, &why);
+    rc = aq_settings_compare(table, &plan->config, &config, on_difference, &found);
     if (rc != 0) {
-        return aq_fail(error, rc, "%s", why.code ? why.text : aq_error_text(rc));
+        return aq_fail(error, rc, "%s", found.why.code ? found.why.text : aq_error_text(rc));
     }
     return aq_run_plan_change(plan, &config, ret_plan, error);
 }

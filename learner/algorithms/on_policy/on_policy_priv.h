@@ -34,7 +34,7 @@ typedef struct aq_on_policy_group {
     aq_batch_steps own;        /* shuffled for each epoch */
     float *old;                /* by step: log-probability that the policy gave before the update */
     float *ratio;              /* by step: old / actor */
-    float *value;              /* by boundary: as expected before the update */
+    float *value;              /* by boundary: as expected when advantages were found last */
     float *advantage, *target; /* by step */
 } aq_on_policy_group;
 

@@ -81,10 +81,26 @@ TEST(what_no_resume_takes_is_for_another_run)
 {
     static const char *const algorithm[] = {"learner.algorithm=ppo"};
     static const char *const network[] = {"learner.hidden=32"};
+    static const char *const gradients[] = {"actor.gradients=true"};
     expect_refusal(network, 1, AQ_E_UNSUPPORTED,
                    "learner.hidden is of a run from its beginning (it is \"64,64\"): start another "
                    "run with --set learner.hidden=\"32\"");
     expect_refusal(algorithm, 1, AQ_E_UNSUPPORTED, "start another run");
+    expect_refusal(gradients, 1, AQ_E_UNSUPPORTED, "start another run");
+}
+
+TEST(what_no_resume_takes_depends_on_the_run)
+{
+    static const char *const value_max[] = {"learner.value_max=300"};
+    aq_run_plan plan = plan_of_defaults();
+    aq_run_plan next;
+    assert_int_equal(aq_live_settings_change(&plan, value_max, 1, &next, &refusal),
+                     AQ_E_UNSUPPORTED);
+    assert_says(refusal.text, "stop the run, and resume it");
+    plan.config.learner.algorithm = AQ_ALGORITHM_C51;
+    assert_int_equal(aq_live_settings_change(&plan, value_max, 1, &next, &refusal),
+                     AQ_E_UNSUPPORTED);
+    assert_says(refusal.text, "start another run");
 }
 
 TEST(a_fixed_setting_may_be_given_as_it_is)
