@@ -159,7 +159,9 @@ static void find_values(const aq_learning_facts *facts, aq_findings *findings)
                               "values of up to %.3g in size are learned, where the rewards seen "
                               "can be worth no more than %.3g",
                               most, worth);
-    if (config->learner.tau > 0) {
+    const bool has_target = config->learner.algorithm != AQ_ALGORITHM_PQN &&
+                            !aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_A_TABLE);
+    if (config->learner.tau > 0 || !has_target) {
         suggest(finding, "learner.learning_rate=%g", config->learner.learning_rate / 4);
     } else {
         suggest(finding, "learner.tau=0.005");
@@ -372,6 +374,15 @@ static void find_pace(const aq_learning_facts *facts, aq_findings *findings)
     }
 }
 
+/* As it can be set; see aq_run_rules_check and what makes an agent. */
+static bool can_train_quantized(const aq_run_config *config)
+{
+    return aq_algorithm_at(config->learner.algorithm)->trains_quantized &&
+           config->learner.qat_bits == 0 && !config->actor.gradients &&
+           config->learner.model_ranks <= 1 && config->quantizer.layer_formats[0] == '\0' &&
+           config->quantizer.formula == AQ_FORMULA_SYMMETRIC;
+}
+
 static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings)
 {
     const aq_run_config *config = facts->config;
@@ -382,10 +393,10 @@ static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings
         return;
     }
     aq_finding *finding = add(findings,
-                              "%.0f %% of the versions went out in fp32, since quantizing them "
-                              "costs more than quantizer.error_budget",
+                              "%.0f %% of the versions went out in fp32, as quantizing them "
+                              "costs more than quantizer.error_budget or an output has no levels",
                               100 * share);
-    if (bits < 8 && config->learner.qat_bits == 0) {
+    if (bits < 8 && can_train_quantized(config)) {
         suggest(finding, "learner.qat_bits=%u", bits);
     } else if (format != AQ_FORMAT_INT8_CHANNEL) {
         suggest(finding, "quantizer.format=int8");

@@ -4,7 +4,7 @@
  */
 #include "common/config/run_rules.h"
 #include "learner/run/run_findings.h"
-
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 
 static aq_run_config default_config(void)
@@ -276,6 +276,23 @@ TEST(an_update_of_a_table_counts_for_many)
     assert_int_equal(findings_of(&facts).count, 0);
     facts.learner_steps = 80;
     assert_says(findings_of(&facts).rows[0].words, "there were 80 updates");
+}
+
+TEST(nobody_is_told_to_set_what_is_refused_or_not_read)
+{
+    aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    facts.fallbacks = facts.versions;
+    config_set(&config, "quantizer.format=int4");
+    assert_string_equal(findings_of(&facts).rows[0].setting, "learner.qat_bits=4");
+    config.learner.model_ranks = 2;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "quantizer.format=int8");
+    config.learner.model_ranks = 1;
+    config.learner.algorithm = AQ_ALGORITHM_PQN;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "quantizer.format=int8");
+    facts.fallbacks = 0;
+    facts.q_greatest = 3944;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "learner.learning_rate=0.0005");
 }
 
 TEST(what_is_solved_needs_no_reason)
