@@ -90,6 +90,20 @@ static int check_group(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
+/* A group is of so many steps; of sequences that overlap, each step would count many times. */
+static int check_period(const aq_run_config *config, aq_error *error)
+{
+    if (is_of_sequences(config) && !config->actor.gradients &&
+        config->replay.sequence_period != config->replay.sequence_length) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.sequence_period is %" PRIu64
+                       ", but each step of a queue of sequences is learned from once; %" PRIu64
+                       ", as replay.sequence_length, works",
+                       config->replay.sequence_period, config->replay.sequence_length);
+    }
+    return 0;
+}
+
 int aq_pacing_check_capacity(const aq_run_config *config, uint32_t ranks, aq_error *error)
 {
     const uint64_t versions_max = aq_pacing_versions_max(config);
@@ -113,14 +127,6 @@ int aq_pacing_check_capacity(const aq_run_config *config, uint32_t ranks, aq_err
  * steps that come after a chunk's last. */
 static int check_items(const aq_run_config *config, aq_error *error)
 {
-    if (config->replay.sequence_length > 0 &&
-        config->replay.sequence_period != config->replay.sequence_length) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "replay.sequence_period is %" PRIu64
-                       ", but with learner.lag_max each step is learned from once; %" PRIu64
-                       ", as replay.sequence_length, works",
-                       config->replay.sequence_period, config->replay.sequence_length);
-    }
     if (config->replay.sequence_length == 0 && config->learner.n_step > 1) {
         return aq_fail(error, AQ_E_INVALID,
                        "learner.n_step is %" PRIu64
@@ -140,6 +146,9 @@ int aq_pacing_check(const aq_run_config *config, aq_error *error)
                        config->learner.lag_max, LAG_MAX);
     }
     int rc = check_group(config, error);
+    if (rc == 0) {
+        rc = check_period(config, error);
+    }
     if (rc != 0 || versions_max == 0 || config->actor.gradients) {
         return rc;
     }

@@ -81,6 +81,7 @@ TEST(settings_that_do_not_go_with_pacing_are_refused)
         {{"learner.lag_max=0", "actor.random_first=true"}, "actor.random_first=false works"},
         {{"learner.lag_max=0", "learner.n_step=3"}, "learner.n_step is 3"},
         {{"learner.lag_max=0", "replay.sequence_length=16"}, "replay.sequence_period is 1"},
+        {{"learner.lag_max=none", "replay.sequence_length=16"}, "replay.sequence_period is 1"},
         {{"learner.lag_max=0", "replay.capacity=1023"}, "1024 is the least that works"},
         {{"learner.lag_max=1", "replay.capacity=1535"}, "1536 is the least that works"},
         {{"replay.sequence_length=32", "actor.envs=4096"}, "at most 65536 are possible"},
