@@ -60,8 +60,8 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
      "Normalizes what each hidden layer gives, over its width, before the activation."},
     {MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
-     "dqn, r2d2, qr_dqn, c51: learns the value of a state and each action's advantage apart; the "
-     "network's last layer adds them up."},
+     "dqn, r2d2, qr_dqn, c51, rainbow: learns the value of a state and each action's advantage "
+     "apart; the network's last layer adds them up."},
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
      "How many sampled returns one learner step averages over."},
     {LIVE_MEMBER(F64, learner.learning_rate), "0.002", 1e-8, 1, NULL, "",
@@ -114,39 +114,41 @@ static const aq_setting rows[] = {
      "Normalizes what the first hidden layer gives and follows it with tanh, whatever learner.norm "
      "and learner.activation say, as Acme's networks do."},
     {MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
-     "d4pg, ddpg, td3, sac, dsac and on-policy: the critic's hidden layers, as learner.hidden. An "
-     "empty text takes that."},
+     "Algorithms with a critic, and on-policy ones: its hidden layers, as learner.hidden. An empty "
+     "text takes that."},
     {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
      "What follows each hidden layer of a critic, or of an on-policy algorithm's values."},
     {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
-     "d4pg, ddpg, td3, sac, dsac: learner.norm_first, of the critic."},
+     "Algorithms with a critic: learner.norm_first, of that."},
     {LIVE_MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
-     "d4pg, ddpg, td3, sac, dsac: step size of the critic's optimizer. 0 takes "
+     "Algorithms with a critic, and on-policy ones: step size of its optimizer. 0 takes "
      "learner.learning_rate."},
     {LIVE_MEMBER(F64, learner.learning_rate_end), "1", 0, 1, NULL, "",
      "Share of the step sizes that is left when the run comes to limits.env_steps or "
      "limits.learner_steps; they fall to it by learner.learning_rate_schedule. 1 keeps them as "
      "they are."},
     {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
-     "dqn, r2d2, qr_dqn, c51: the learned network chooses the next action, the target network says "
-     "what it is worth. Otherwise the target network does both."},
+     "dqn, r2d2, qr_dqn, c51, rainbow: the learned network chooses the next action, the target "
+     "network says what it is worth. Otherwise the target network does both."},
     {MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
-     "c51, d4pg and dsac: returns that the learned distribution is made of, evenly spaced between "
+     "c51, rainbow, d4pg, dsac: returns that the learned distribution is made of, evenly spaced "
+     "between "
      "learner.value_min and learner.value_max."},
     {MEMBER(F64, learner.value_min), "-150", -1e9, 1e9, NULL, "",
-     "c51, d4pg and dsac: the least discounted return that can be told apart."},
+     "c51, rainbow, d4pg, dsac: the least discounted return that can be told apart."},
     {MEMBER(F64, learner.value_max), "150", -1e9, 1e9, NULL, "",
-     "c51, d4pg and dsac: the greatest discounted return that can be told apart."},
+     "c51, rainbow, d4pg, dsac: the greatest discounted return that can be told apart."},
     {MEMBER(F64, learner.tau), "0", 0, 1, NULL, "",
      "Share of the way to the learned networks that the target networks go each step, for td3 each "
      "step of the policy. 0 copies them every learner.target_period instead."},
     {MEMBER(U64, learner.policy_delay), "2", 1, 1000, NULL, "learner steps",
-     "td3: how often the policy is improved, and the target networks follow."},
+     "td3, td3_bc: how often the policy is improved, and the target networks follow."},
     {MEMBER(F64, learner.target_noise), "0.2", 0, 2, NULL, "",
-     "td3: standard deviation of what is added to the next action before it is judged, as a share "
-     "of half the action's range."},
+     "td3, td3_bc: standard deviation of what is added to the next action before it is judged, as "
+     "a "
+     "share of half the action's range."},
     {MEMBER(F64, learner.target_noise_clip), "0.5", 0, 2, NULL, "",
-     "td3: the most that learner.target_noise adds."},
+     "td3, td3_bc: the most that learner.target_noise adds."},
     {MEMBER(F64, learner.action_gradient_clip), "1", 0, 1e6, NULL, "",
      "d4pg and ddpg: longest gradient of the value along one sample's action; a longer one is "
      "shortened. 0 turns it off."},
@@ -203,19 +205,20 @@ static const aq_setting rows[] = {
      "q, sarsa and expected_sarsa: what every action of every state is thought to be worth at "
      "first. More than can be earned makes whatever was never tried worth a try."},
     {MEMBER(BOOL, learner.clipped_double_q), "true", 0, 0, NULL, "",
-     "sac: two critics, of which the lesser value counts. false has one, which overrates a little "
-     "and dares more."},
+     "sac, cql: two critics, of which the lesser value counts. false has one, which overrates a "
+     "little and dares more."},
     {MEMBER(F64, learner.temperature), "1", 1e-6, 1e6, NULL, "",
-     "sac, dsac: what a nat of entropy is worth, alpha, in units of reward; at first, or for ever "
-     "without learner.learn_temperature."},
+     "sac, dsac, cql: what a nat of entropy is worth, alpha, in units of reward; at first, or for "
+     "ever without learner.learn_temperature."},
     {MEMBER(BOOL, learner.learn_temperature), "true", 0, 0, NULL, "",
-     "sac, dsac: the temperature moves to where the policy has the target entropy, by steps of "
+     "sac, dsac, cql: the temperature moves to where the policy has the target entropy, by steps "
+     "of "
      "learner.learning_rate."},
     {MEMBER(F64, learner.target_entropy), "-1", -20, 0.69, NULL, "nats",
-     "sac, dsac: entropy that is aimed at where actions are numbers, for each element, within +-1. "
-     "0.69 is that of chance; one less is a range narrower by a factor of 2.7."},
+     "sac, dsac, cql: entropy that is aimed at where actions are numbers, for each element, within "
+     "+-1. 0.69 is that of chance; one less is a range narrower by a factor of 2.7."},
     {MEMBER(F64, learner.target_entropy_share), "0.3", 0, 1, NULL, "",
-     "sac: the same where actions are choices, as a share of chance's."},
+     "sac, cql: the same where actions are choices, as a share of chance's."},
     {LIVE_MEMBER(CHOICE, learner.learning_rate_schedule), "linear", 0, 0,
      CHOICES(AQ_RATE_SCHEDULES), "",
      "How step sizes fall to learner.learning_rate_end: in a straight line, or by half a cosine, "
