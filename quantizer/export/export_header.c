@@ -38,6 +38,7 @@ void aq_export_put_title(aq_export_text *text, const aq_snapshot *snapshot)
 void aq_export_put_prototypes(aq_export_text *text, const aq_snapshot *snapshot)
 {
     const uint32_t state = aq_net_spec_state(&snapshot->spec);
+    aq_export_put(text, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     aq_export_print(text,
                     "\n/* out[%u]: what the network makes of obs[%u]%s. They don't overlap. */\n"
                     "void @_forward(const float *obs, float *out);\n",
@@ -51,6 +52,7 @@ void aq_export_put_prototypes(aq_export_text *text, const aq_snapshot *snapshot)
             state);
     }
     aq_export_head_put_prototypes(text, snapshot);
+    aq_export_put(text, "\n#ifdef __cplusplus\n}\n#endif\n");
 }
 
 /* ---- the header ----------------------------------------------------------------------------- */
@@ -129,7 +131,6 @@ void aq_export_put_header(aq_export_text *text, const aq_snapshot *snapshot)
     if (!is_lone(&snapshot->schema.action)) {
         put_bounds(&own, &snapshot->schema.action);
     }
-    aq_export_put(text, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     aq_export_put_prototypes(text, snapshot);
-    aq_export_put(text, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    aq_export_put(text, "\n#endif\n");
 }

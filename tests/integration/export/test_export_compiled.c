@@ -349,7 +349,8 @@ TEST(flags_that_would_change_the_results_stop_the_compiler)
     }
 }
 
-/* A caller's file that includes it twice, in either language: of each head, and with a state. */
+/* A caller's file that includes it twice, in either language, as the policy's own is: of each head,
+ * and with a state. */
 TEST(headers_are_those_of_their_files)
 {
     static const char caller[] = "#include \"policy.h\"\n#include \"policy.h\"\n"
@@ -377,8 +378,9 @@ TEST(headers_are_those_of_their_files)
         file_put_text("main.c", text);
         shell_succeeds("gcc -O0 -std=c99 %s -include policy.h -c policy.c && "
                        "gcc -O0 -std=c99 %s main.c policy.o -o called && ./called && "
-                       "g++ -O0 -x c++ %s main.c -x none policy.o -o called && ./called",
-                       warnings, warnings, warnings);
+                       "g++ -O0 -x c++ %s main.c -x none policy.o -o called && ./called && "
+                       "g++ -O0 -std=c++17 -x c++ %s main.c policy.c -o called && ./called",
+                       warnings, warnings, warnings, warnings);
     }
 }
 
