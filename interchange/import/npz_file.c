@@ -298,14 +298,18 @@ int aq_npz_read(const uint8_t *bytes, size_t size, aq_npz_file *ret_file, aq_err
     if (list > end || list_size > end - list) {
         return aq_fail(error, AQ_E_CORRUPT, "the archive's list of files is not in it");
     }
-    size_t at = list;
+    size_t at = list, left = list; /* checksums are of as many bytes as there are, at most */
     for (size_t i = 0; i < entries; i++) {
         entry found;
         int rc = read_entry(bytes, at, end, &found, &at, error);
+        if (rc == 0 && found.stored > left) {
+            rc = aq_fail(error, AQ_E_CORRUPT, "the archive's files are larger than it is");
+        }
         rc = rc != 0 ? rc : add_array(bytes, list, &found, ret_file, error);
         if (rc != 0) {
             return rc;
         }
+        left -= found.stored;
     }
     return 0;
 }

@@ -130,6 +130,9 @@ static int choose_modules(const aq_npz_file *file, const char *chosen, module_li
     }
     while (rc == 0) {
         const size_t length = strcspn(chosen, ",");
+        if (length == 0) {
+            return aq_fail(error, AQ_E_INVALID, "a name of --layers is empty");
+        }
         rc = add_modules(file, chosen, length, modules, error);
         if (chosen[length] == '\0') {
             break;

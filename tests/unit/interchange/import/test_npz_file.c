@@ -156,6 +156,19 @@ TEST_IN(npz_room, room, what_is_no_archive_is_refused)
     }
 }
 
+/* Else a list of 65,535 names for the same megabytes keeps the reader busy for hours. */
+TEST_IN(npz_room, room, files_that_are_listed_again_are_refused)
+{
+    uint8_t entry[46 + 5];
+    npz_kit_add_ramp(&room->kit, "a.txt", 64, 64);
+    assert_int_equal(room->kit.list.size, sizeof(entry));
+    memcpy(entry, room->kit.list.data, sizeof(entry));
+    assert_int_equal(aq_buffer_append(&room->kit.list, entry, sizeof(entry)), 0);
+    room->kit.count++;
+    npz_kit_end(&room->kit);
+    assert_refused(read_it(room), AQ_E_CORRUPT, "the archive's files are larger than it is");
+}
+
 TEST_IN(npz_room, room, a_compressed_archive_is_refused_with_what_to_do)
 {
     npz_kit_add_ramp(&room->kit, "a.npy", 2, 2);

@@ -104,6 +104,7 @@ TEST(what_is_no_policy_is_refused_in_words)
         {"p.0.weight:5x4 v.0.weight:7x4", NULL, "p.0 (5x4), v.0 (7x4), not all may be",
          AQ_E_INVALID, AQ_ACTIVATION_RELU},
         {"0.weight:5x4", "1", "no weights of '1' in it; there are 0 (5x4)", AQ_E_NOT_FOUND, 0},
+        {"0.weight:5x4", "0,", "a name of --layers is empty", AQ_E_INVALID, 0},
         {"0.kernel:5x4", NULL, "there are none", AQ_E_NOT_FOUND, 0},
         {"0.weight:5x4 0.bias:4", NULL, "0.bias has 4 values for 5 rows", AQ_E_INVALID, 0},
         {"0.weight:5x4 1.weight:5 1.running_mean:5", NULL, "batch norm", AQ_E_UNSUPPORTED,
