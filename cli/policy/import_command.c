@@ -10,6 +10,7 @@
 #include "cli/text/shell_text.h"
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
+#include "common/policy/gaussian.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "envs/env_code.h"
@@ -186,14 +187,27 @@ static int import_policy(const import_arguments *arguments, aq_snapshot **ret_sn
 
 /* ---- the result ----------------------------------------------------------------------------- */
 
+/* How many deviations are not what the policy draws with: it holds them between bounds. */
+static uint32_t count_held(const aq_snapshot *snapshot)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; snapshot->head == AQ_HEAD_GAUSSIAN && i < snapshot->spec.arrays[0].count;
+         i++) {
+        count += (double)snapshot->arrays[i] < AQ_LOG_DEVIATION_MIN ||
+                 (double)snapshot->arrays[i] > AQ_LOG_DEVIATION_MAX;
+    }
+    return count;
+}
+
 static json_t *make_json(const import_arguments *arguments, const aq_snapshot *snapshot)
 {
     char net[256];
-    return json_pack("{s:o, s:o, s:s, s:s, s:s, s:o}", "source", aq_json_text(arguments->source),
-                     "file", aq_json_text(arguments->output), "task", snapshot->task, "network",
-                     aq_net_spec_text(&snapshot->spec, net, sizeof(net)), "head",
-                     aq_head_name(snapshot->head), "parameters",
-                     aq_json_count(aq_net_spec_parameters(&snapshot->spec)));
+    return json_pack(
+        "{s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "source", aq_json_text(arguments->source), "file",
+        aq_json_text(arguments->output), "task", snapshot->task, "network",
+        aq_net_spec_text(&snapshot->spec, net, sizeof(net)), "head", aq_head_name(snapshot->head),
+        "parameters", aq_json_count(aq_net_spec_parameters(&snapshot->spec)), "held_deviations",
+        aq_json_count(count_held(snapshot)));
 }
 
 static void print(const import_arguments *arguments, const aq_snapshot *snapshot, uint32_t norms)
@@ -209,6 +223,13 @@ static void print(const import_arguments *arguments, const aq_snapshot *snapshot
             "%u, read as layer norms over all values, epsilon 0.00001: arrays do not tell", norms);
     }
     aq_print_fact(stdout, "acts by", "%s", aq_head_name(snapshot->head));
+    const uint32_t held = count_held(snapshot);
+    if (held > 0) {
+        aq_print_fact(stdout, "draws with",
+                      "%u of %u deviations held, as all are from e^%g to e^%g of half a range",
+                      held, snapshot->spec.arrays[0].count, AQ_LOG_DEVIATION_MIN,
+                      AQ_LOG_DEVIATION_MAX);
+    }
     const char *trust = aq_env_code_option(snapshot->task);
     const char *space = trust[0] != '\0' ? " " : "";
     (void)aq_shell_word(path, sizeof(path), arguments->output);

@@ -7,7 +7,8 @@
  *   a box     tanh     tanh of the outputs is spread between the bounds, as SAC, TD3 and DDPG do
  *                      it; also of a network that ends in tanh itself, which needs no word
  *             actions  the outputs are the action, held between the bounds, as PPO and A2C do it;
- *                      they become means, from -1 to 1, with the file's deviations or the least
+ *                      they become means, from -1 to 1, with the file's deviations or the least;
+ *                      gaussian.h holds those that are beyond its bounds
  *
  * No state; any thread.
  */

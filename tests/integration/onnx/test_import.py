@@ -113,6 +113,15 @@ class Import(unittest.TestCase):
                               capture_output=True, text=True)
         self.assertIn("  norms           1, read as layer norms over all values", done.stdout)
 
+    def test_the_result_says_which_deviations_are_held(self):
+        for log_std, held in ((2.8, 1), (2.6, 0)):  # of the action; half of its range is 2
+            self.save(("0",), [layer(self.rng, 1, 3)], log_std=np.array([log_std], np.float32))
+            arguments = ["import", "net.npz", "--task", "gym:Pendulum-v1", "--end", "actions"]
+            self.assertEqual(self.actorq(*arguments)["held_deviations"], held)
+            done = subprocess.run([ACTORQ, *arguments], cwd=self.folder, check=True,
+                                  capture_output=True, text=True)
+            self.assertIs("  draws with      1 of 1 deviations held" in done.stdout, held == 1)
+
     @unittest.skipUnless(torch, "no PyTorch; Debian has it as python3-torch")
     def test_what_pytorch_saves_itself_is_called_a_pickle(self):
         for is_zip in (True, False):
