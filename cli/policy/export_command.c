@@ -255,7 +255,7 @@ static void print_text(const export_arguments *arguments, const export_report *r
 {
     aq_figure bytes, weights, stack;
     aq_print_fact(stdout, "text", "%s of C", aq_figure_bytes(&bytes, (double)report->bytes));
-    aq_print_fact(stdout, "memory", "%s of constants, %s of arrays on the stack",
+    aq_print_fact(stdout, "memory", "%s of constants, %s of values on the stack",
                   aq_figure_bytes(&weights, (double)report->figures.weights_bytes),
                   aq_figure_bytes(&stack, (double)report->figures.stack_bytes));
     if (arguments->header != NULL) {

@@ -4,7 +4,8 @@
  *
  *   obs (rows, inputs)     floats, as an actor sees them: bytes of an image divided by 255, images
  *                          flat, (height, width, channels)
- *   action                 the greedy one: (rows) of choices, (rows, elements) of numbers
+ *   action                 the greedy one: (rows) of a choice, (rows, elements) of several at once
+ *                          and of numbers
  *   outputs (rows, n)      the network's
  *   and what the policy draws from (onnx_heads.h)
  *

@@ -152,8 +152,8 @@ static void put_preface(aq_export_text *text, const export_plan *plan)
         text,
         " *\n"
         " * C99, or C++17; needs nothing but memcpy and memset. Constants take %zu bytes where\n"
-        " * pointers have 32 bits, arrays on the stack %zu. There is no state%s: any\n"
-        " * thread, any number of calls at once.\n",
+        " * pointers have 32 bits, arrays of values on the stack %zu. There is no state%s:\n"
+        " * any thread, any number of calls at once.\n",
         plan->figures.weights_bytes, plan->figures.stack_bytes,
         plan->state > 0 ? " but the caller's" : "");
     aq_export_put(

@@ -1,13 +1,14 @@
 /*
  * Export: a policy as one freestanding C file, for machines that cannot run the engine. C99, no
  * headers but <stdint.h>, <stddef.h> and <string.h>, no allocation, no state, no mathematics
- * library; weights in int8 or int8-tensor, in fp32 where a layer is linear, every kind of layer and
+ * library; weights in any integers, and in floats where a layer is linear; every kind of layer and
  * every head. It gives the same bits as the engine and the heads (except which NaN, where they give
  * one) under any compiler that rounds each operation, which the file's first lines see to.
  *
- *   void PREFIX_forward(const float *obs, float *out);   the network's outputs
+ *   void PREFIX_forward(const float *obs, float *out);    the network's outputs
  *   uint32_t PREFIX_act(const float *obs);                the greedy choice; discrete actions
- *   void PREFIX_act(const float *obs, float *action);    the greedy action of numbers
+ *   void PREFIX_act(const float *obs, int32_t *action);   the same of several choices at once
+ *   void PREFIX_act(const float *obs, float *action);     the greedy action of numbers
  *   PREFIX_draw                                           of policies that draw: see docs/export.md
  *
  * No state; any thread.
@@ -24,7 +25,7 @@ enum { AQ_EXPORT_PREFIX_MAX = 31 };
 
 typedef struct aq_export_figures {
     size_t weights_bytes; /* of all constants, where pointers have 32 bits */
-    size_t stack_bytes;   /* that a call takes for arrays */
+    size_t stack_bytes;   /* that a call takes for arrays of values */
 } aq_export_figures;
 
 /* Validates the snapshot and appends the file's text to `out`; on failure `out` is as before.
