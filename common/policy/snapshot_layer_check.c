@@ -308,6 +308,9 @@ static int check_block_row(const layer_check *check, uint32_t block_row, const i
 static int check_sparse(const layer_check *check)
 {
     const int8_t *levels = check->layer->weights;
+    if (check->layer->weights_bytes == 0) {
+        return aq_fail(check->error, AQ_E_CORRUPT, "policy: layer %u has no blocks", check->index);
+    }
     int rc = check_scales(check, 1, SCALE_MAX);
     for (uint32_t row = 0; rc == 0 && row < aq_block_row_count(check->matrix.rows); row++) {
         rc = check_block_row(check, row, &levels);

@@ -11,9 +11,8 @@
 enum { ROWS = 20, COLUMNS = 69, BLOCKS = 3 };
 
 /* A valid policy of one layer: weights of 1, but for a sparse one, which has 3 blocks of them. */
-static aq_snapshot *snapshot_in(uint32_t format)
+static aq_snapshot *snapshot_of(uint32_t format, size_t blocks)
 {
-    const size_t blocks = format == AQ_FORMAT_INT8_SPARSE ? BLOCKS : 0;
     aq_net_spec spec;
     aq_snapshot *snapshot = NULL;
     assert_int_equal(aq_net_spec_init_mlp(COLUMNS, NULL, 0, ROWS, AQ_ACTIVATION_NONE, &spec, NULL),
@@ -31,6 +30,11 @@ static aq_snapshot *snapshot_in(uint32_t format)
     aq_space_init_discrete(&snapshot->schema.action, ROWS);
     snapshot->head = AQ_HEAD_ARGMAX;
     return snapshot;
+}
+
+static aq_snapshot *snapshot_in(uint32_t format)
+{
+    return snapshot_of(format, format == AQ_FORMAT_INT8_SPARSE ? BLOCKS : 0);
 }
 
 static aq_snapshot_layer_data edit(aq_snapshot *snapshot)
@@ -354,6 +358,14 @@ TEST(a_layer_that_is_not_quantizable_is_fp32)
         assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), AQ_E_INVALID);
     }
     assert_null(snapshot);
+}
+
+/* The quantizer keeps a block in each row of them, and C has no constant of nothing. */
+TEST(a_sparse_layer_without_blocks_is_refused)
+{
+    aq_snapshot *snapshot = snapshot_of(AQ_FORMAT_INT8_SPARSE, 0);
+    fill_scales(snapshot, 0.5f);
+    refuse(snapshot, "layer 0 has no blocks");
 }
 
 TEST(more_blocks_than_the_matrix_has_are_not_created)
