@@ -112,10 +112,6 @@ static int init_layers(aq_engine *engine, aq_error *error)
         const uint32_t i = engine->layer_count;
         int rc = aq_engine_layer_init(&engine->tables, &snapshot->spec.layers[i],
                                       &snapshot->layers[i], &engine->layers[i]);
-        if (rc == AQ_E_UNSUPPORTED) {
-            return aq_fail(error, rc, "engine: layer %u: there is no kernel for %s weights", i,
-                           aq_format_name(snapshot->layers[i].format));
-        }
         if (rc != 0) {
             return aq_fail(error, rc, "engine: layer %u: %s", i, aq_error_text(rc));
         }

@@ -25,7 +25,7 @@ typedef struct aq_engine aq_engine;
 /* Validates the snapshot (aq_snapshot_validate), packs it, keeps a reference to it. `rows_max`,
  * 1 to AQ_ENGINE_ROWS_MAX, bounds a forward pass. `cpu_flags`:
  * aq_cpu_flags(), or less in tests. What aq_snapshot_validate refuses, AQ_E_INVALID for rows_max,
- * AQ_E_UNSUPPORTED for a format without a kernel, AQ_E_NOMEM. */
+ * AQ_E_NOMEM. */
 int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
                      aq_engine **ret_engine, aq_error *error) AQ_MUST_USE;
 void aq_engine_destroy(aq_engine *engine); /* NULL is fine */

@@ -50,9 +50,6 @@ int aq_engine_matrix_init(aq_engine_layer *layer, uint32_t activation)
     aq_engine_matrix *matrix = &layer->matrix;
     const aq_snapshot_layer *stored = layer->stored;
     matrix->kernel = aq_qkernels_linear(layer->tables->kernels, stored->format);
-    if (matrix->kernel == NULL) {
-        return AQ_E_UNSUPPORTED;
-    }
     matrix->input_quant =
         (aq_row_quant){.scale = stored->input_scale, .zero_point = stored->input_zero};
     matrix->weight_zero = stored->weight_zero;

@@ -105,9 +105,7 @@ int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
     AQ_ASSERT(aq_layer_is_quantizable(spec));
     AQ_ASSERT(matrix.columns <= AQ_QKERNEL_INPUTS_MAX);
     const aq_linear_kernel *kernel = aq_qkernels_linear(kernels, layer->format);
-    if (kernel == NULL) {
-        return AQ_E_UNSUPPORTED;
-    }
+    AQ_ASSERT(kernel != NULL);
     if (pieces > 1 && matrix.columns / pieces % PIECE_UNIT != 0) {
         int rc = widen_pieces(layer, pieces, &matrix, &weights);
         if (rc != 0) {

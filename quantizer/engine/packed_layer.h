@@ -8,8 +8,7 @@
 #include "quantizer/kernels/qkernels.h"
 
 /* Copies what it needs of `layer`, which was validated. Rows of inputs come in `pieces`: 1, or as
- * many to a kernel that takes them. AQ_E_UNSUPPORTED for a format that the rung has no kernel for,
- * AQ_E_NOMEM. */
+ * many to a kernel that takes them. AQ_E_NOMEM. */
 int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
                          const aq_snapshot_layer *layer, uint32_t pieces,
                          aq_packed_layer *ret_packed) AQ_MUST_USE;

@@ -170,7 +170,7 @@ static int init(aq_engine_layer *layer)
 {
     const aq_linear_kernel *kernel =
         aq_qkernels_linear(layer->tables->kernels, layer->stored->format);
-    if (kernel != NULL && kernel->takes_pieces && layer->stored->weight_zero == 0) {
+    if (kernel->takes_pieces && layer->stored->weight_zero == 0) {
         layer->matrix.pieces = layer->spec->conv.kernel;
         layer->own = aq_alloc(BYTES, sizeof(*layer->own));
         if (layer->own == NULL) {

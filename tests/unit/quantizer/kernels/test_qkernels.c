@@ -174,16 +174,6 @@ TEST(an_int8_layer_is_its_equation)
     aq_packed_layer_fini(&packed);
 }
 
-TEST(a_format_without_a_kernel_is_unsupported)
-{
-    const aq_layer_spec spec = aq_layer_linear(1, 1, AQ_ACTIVATION_NONE);
-    const aq_snapshot_layer layer = {.format = AQ_QKERNEL_FORMATS};
-    aq_packed_layer packed = {.inputs = 99};
-    assert_int_equal(aq_packed_layer_init(aq_qkernels_scalar(), &spec, &layer, 1, &packed),
-                     AQ_E_UNSUPPORTED);
-    assert_int_equal(packed.inputs, 99);
-}
-
 /* The largest sums that 32 bits must hold: all inputs 255, all weights 127, and -127. */
 TEST(the_longest_row_does_not_overflow_on_any_rung)
 {
