@@ -27,9 +27,9 @@ void aq_params_fini(aq_params *params); /* NULL and a zeroed struct are fine */
 aq_params aq_params_view(const aq_net_spec *spec, float *block);
 
 /* As each layer's kind begins, layer by layer: uniform in +-sqrt(1/columns) for weights and biases,
- * as PyTorch's Linear and Conv2d; a norm as the identity. In a network with add layers, as SimBa:
- * matrices on the way to what is added normal with a variance of 2/columns (He et al., 2015), the
- * others orthogonal (Saxe et al., 2014), and biases 0. Arrays begin as zeros. */
+ * as PyTorch's Linear and Conv2d; a norm as the identity. In a network with add layers, linear ones
+ * begin as SimBa's: matrices on the way to what is added normal with a variance of 2/columns (He et
+ * al., 2015), the others orthogonal (Saxe et al., 2014), and biases 0. Arrays begin as zeros. */
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng);
 
 void aq_params_copy(aq_params *to, const aq_params *from); /* same spec */

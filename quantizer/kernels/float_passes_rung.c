@@ -10,7 +10,8 @@
  *   tanh(x) = sign(x) t / (t + 2), t = exp(2 |x|) - 1
  *
  * Nothing branches, and comparisons are written so that NaN passes through. The exported C file has
- * the same operations in the same order (export_runtime.c); a change here is a change there.
+ * the same operations in the same order (export_runtime.c, layers/); a change here is a change
+ * there.
  */
 #include <math.h>
 #include <string.h>
