@@ -129,15 +129,20 @@ static bool is_sound(const aq_vec_env *vec, const uint8_t *obs)
 }
 
 /* Not on the way of those that work. */
-__attribute__((noinline, cold)) static void note_failure(aq_vec_env *vec, uint32_t lane,
-                                                         const char *fallback)
+__attribute__((noinline, cold)) static void note_failure(aq_vec_env *vec, const char *what)
+{
+    vec->failures++;
+    (void)snprintf(vec->failure, sizeof(vec->failure), "%s", what);
+}
+
+/* What the environment itself says of it, or else `fallback`. */
+static const char *said_of(const aq_vec_env *vec, uint32_t lane, const char *fallback)
 {
     const aq_env *env = vec->task.env;
     const char *text = env->class->failure != NULL
                            ? env->class->failure(env->params, aq_vec_env_state(vec, lane))
                            : NULL;
-    vec->failures++;
-    (void)snprintf(vec->failure, sizeof(vec->failure), "%s", text != NULL ? text : fallback);
+    return text != NULL ? text : fallback;
 }
 
 /* ---- stepping ------------------------------------------------------------------------------- */
@@ -153,11 +158,11 @@ static bool try_reset(aq_vec_env *vec, uint32_t lane)
     const aq_env *env = vec->task.env;
     uint8_t *obs = row_of(vec, vec->obs, lane);
     if (!env->class->reset(env->params, aq_vec_env_state(vec, lane), &vec->rngs[lane], obs)) {
-        note_failure(vec, lane, "the environment could not be reset");
+        note_failure(vec, said_of(vec, lane, "the environment could not be reset"));
         return false;
     }
     if (!is_sound(vec, obs)) {
-        note_failure(vec, lane, "the first observation of an episode is not finite");
+        note_failure(vec, "the first observation of an episode is not finite");
         return false;
     }
     return true;
@@ -269,7 +274,7 @@ void aq_vec_env_lend(aq_vec_env *vec, void *obs, void *next_obs, float *reward)
 
 static void fail_step(aq_vec_env *vec, uint32_t lane, int64_t now_ns, const char *what)
 {
-    note_failure(vec, lane, what);
+    note_failure(vec, what);
     vec->events[lane] = AQ_LANE_FAILED;
     if (++vec->failed_in_row[lane] > 1) {
         make_wait(vec, lane, now_ns);
@@ -310,7 +315,7 @@ static void finish_step(aq_vec_env *vec, uint32_t lane, enum aq_step_end end, in
         vec->episode_steps[lane] = 0;
     }
     if (end == AQ_STEP_FAILED) {
-        fail_step(vec, lane, now_ns, "the environment failed in a step");
+        fail_step(vec, lane, now_ns, said_of(vec, lane, "the environment failed in a step"));
         return;
     }
     if (!is_sound(vec, next_obs) || !all_finite((const uint8_t *)&vec->reward[lane], 1)) {

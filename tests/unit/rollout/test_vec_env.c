@@ -280,6 +280,26 @@ TEST_OF_VEC(a_number_that_is_not_finite_is_a_failure, "?nan_step=2", LANES)
     assert_says(vec->failure, "not finite");
 }
 
+static const char *said_before(const void *params, const void *state)
+{
+    (void)params;
+    (void)state;
+    return "what it failed of before";
+}
+
+/* The environment knows nothing of numbers that are found here. */
+TEST(a_number_that_is_not_finite_is_not_called_what_the_environment_said_last)
+{
+    const int32_t action = 0;
+    aq_env_class class = tally_env;
+    class.failure = said_before;
+    aq_vec_env *vec = vec_in(tally_open(&class, "?nan_step=1"), 1, SEED);
+    (void)aq_vec_env_step(vec, &action, 0);
+    assert_int_equal(vec->failures, 1);
+    assert_says(vec->failure, "not finite");
+    aq_vec_env_destroy(vec);
+}
+
 TEST_OF_VEC(a_lane_that_cannot_be_reset_waits_longer_and_longer, "?fail_resets=3", 1)
 {
     const int32_t action = 0;
