@@ -21,19 +21,26 @@ const double *aq_golden_find(const aq_golden_values *values, const char *name, s
     return value != NULL && value->count == count ? value->numbers : NULL;
 }
 
-int aq_golden_copy(const aq_golden_values *values, const char *name, size_t count, double *out,
-                   aq_error *error)
+int aq_golden_check(const aq_golden_values *values, const char *name, size_t count, bool is_needed,
+                    aq_error *error)
 {
     const aq_golden_value *value = find(values, name);
-    if (value == NULL) {
+    if (value == NULL && is_needed) {
         return aq_fail(error, AQ_E_INVALID, "the recording has no '%s'", name);
     }
-    if (value->count != count) {
+    if (value != NULL && value->count != count) {
         return aq_fail(error, AQ_E_INVALID, "the recording's '%s' has %zu numbers, not %zu", name,
                        value->count, count);
     }
-    for (size_t i = 0; i < count; i++) {
-        out[i] = value->numbers[i];
-    }
     return 0;
+}
+
+int aq_golden_copy(const aq_golden_values *values, const char *name, size_t count, double *out,
+                   aq_error *error)
+{
+    int rc = aq_golden_check(values, name, count, true, error);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        out[i] = find(values, name)->numbers[i];
+    }
+    return rc;
 }

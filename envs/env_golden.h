@@ -73,7 +73,11 @@ struct aq_env_golden {
 /* The numbers of that value; NULL when the recording does not name it or has another count. */
 const double *aq_golden_find(const aq_golden_values *values, const char *name, size_t count);
 
-/* Copies it to out. AQ_E_INVALID, saying which value is missing or has how many numbers. */
+/* AQ_E_INVALID, saying that the value is missing, if it is needed, or has how many numbers. */
+int aq_golden_check(const aq_golden_values *values, const char *name, size_t count, bool is_needed,
+                    aq_error *error) AQ_MUST_USE;
+
+/* Copies to out a value that is needed; likewise. */
 int aq_golden_copy(const aq_golden_values *values, const char *name, size_t count, double *out,
                    aq_error *error) AQ_MUST_USE;
 

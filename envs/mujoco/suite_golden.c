@@ -28,20 +28,26 @@ static void list_parts(const aq_suite *suite, const aq_suite_lane *lane,
     ret_parts[5] = (state_part){"sensordata", data->sensordata, model->nsensordata, false};
 }
 
-static int put_parts(const state_part parts[STATE_PARTS], const aq_golden_values *values,
-                     aq_error *error)
+/* Before anything changes. */
+static int check_parts(const state_part parts[STATE_PARTS], const aq_golden_values *values,
+                       aq_error *error)
+{
+    int rc = 0;
+    for (int i = 0; i < STATE_PARTS && rc == 0; i++) {
+        rc = aq_golden_check(values, parts[i].name, (size_t)parts[i].count, parts[i].needed, error);
+    }
+    return rc;
+}
+
+static void put_parts(const state_part parts[STATE_PARTS], const aq_golden_values *values)
 {
     for (int i = 0; i < STATE_PARTS; i++) {
         const size_t count = (size_t)parts[i].count;
         const double *given = aq_golden_find(values, parts[i].name, count);
-        if (given == NULL && parts[i].needed) {
-            return aq_golden_copy(values, parts[i].name, count, parts[i].numbers, error);
-        }
         if (given != NULL) {
             memcpy(parts[i].numbers, given, count * sizeof(*given));
         }
     }
-    return 0;
 }
 
 /* Sensors of forces and the warm start for the next solution are what a recording says, where it
@@ -54,18 +60,16 @@ static int set(const void *params, void *state, const aq_golden_values *values, 
     state_part parts[STATE_PARTS];
 
     mjtNum target[3] = {lane->target[0], lane->target[1], lane->target[2]};
-    if (placed != NULL) {
-        const int code = aq_golden_copy(values, placed, 3, target, error);
-        if (code != 0) {
-            return code;
-        }
-    }
-    aq_physics_reset(&lane->physics, suite->model);
     list_parts(suite, lane, parts);
-    int code = put_parts(parts, values, error);
+    int code = check_parts(parts, values, error);
+    if (code == 0 && placed != NULL) {
+        code = aq_golden_copy(values, placed, 3, target, error);
+    }
     if (code != 0) {
         return code;
     }
+    aq_physics_reset(&lane->physics, suite->model);
+    put_parts(parts, values);
     if (!aq_physics_forward(&lane->physics, suite->model)) {
         return aq_fail(error, AQ_E_INVALID, "%s", lane->physics.failure);
     }

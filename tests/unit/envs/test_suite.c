@@ -190,7 +190,15 @@ TEST_IN_TASK(a_recording_that_lacks_something_is_refused_by_its_name, "dmc:reach
     assert_true(target[0] == 0.1 && target[1] == 0.2);
     assert_int_equal(golden->get(self->env->params, self->lane, "colour", target, 3), 0);
 
+    values.rows[values.count++] = (aq_golden_value){"ctrl", 3, numbers};
+    values.rows[0].numbers = numbers + 1;
+    assert_refused(golden->set(self->env->params, self->lane, &values, &refusal), AQ_E_INVALID,
+                   "the recording's 'ctrl' has 3 numbers, not 2");
+    values.count--;
     values.rows[0].count = 1;
     assert_refused(golden->set(self->env->params, self->lane, &values, &refusal), AQ_E_INVALID,
                    "qpos");
+    double place[2]; /* a state that was refused changes nothing */
+    assert_int_equal(golden->get(self->env->params, self->lane, "qpos", place, 2), 2);
+    assert_true(place[0] == 0.1 && place[1] == 0.2);
 }
