@@ -141,7 +141,8 @@ static void draw_floor_from_the_side(const view *v, double height, aq_canvas *ca
 {
     const double half = 2 * v->side; /* more than any picture shows */
     const double first = floor(v->centre[0] - half);
-    for (double x = first; x < v->centre[0] + half; x++) {
+    for (int i = 0; i <= 2 * half + 1; i++) { /* far out, x + 1 is x */
+        const double x = first + i;
         const mjtNum ends[2][3] = {{x, 0, height}, {x + 1, 0, height - 2 * half}};
         const aq_point a = project(v, ends[0]), b = project(v, ends[1]);
         const aq_point corners[4] = {a, {b.x, a.y}, b, {a.x, b.y}};
