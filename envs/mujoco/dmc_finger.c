@@ -31,12 +31,6 @@ static const aq_suite_domain finger = {
     .names = names,
 };
 
-/* The numbers of a sensor; those of the sensors behind it in the description follow. */
-static const mjtNum *sensor(const aq_suite *suite, const aq_suite_lane *lane, int name)
-{
-    return lane->physics.data->sensordata + suite->model->sensor_adr[suite->ids[name]];
-}
-
 static const mjtNum *spinner_place(const aq_suite *suite, const aq_suite_lane *lane)
 {
     return lane->physics.data->xpos + (ptrdiff_t)3 * suite->ids[SPINNER];
@@ -57,9 +51,9 @@ static void loosen_hinge(aq_suite *suite)
 /* The finger's joints, the tip of the body as seen from its hinge, all velocities, and touch. */
 static void observe_spin(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
 {
-    const mjtNum *joints = sensor(suite, lane, PROXIMAL_SENSOR);
-    const mjtNum *tip = sensor(suite, lane, TIP_SENSOR);
-    const mjtNum *touch = sensor(suite, lane, TOUCH_SENSOR);
+    const mjtNum *joints = aq_suite_sensor(suite, lane, suite->ids[PROXIMAL_SENSOR]);
+    const mjtNum *tip = aq_suite_sensor(suite, lane, suite->ids[TIP_SENSOR]);
+    const mjtNum *touch = aq_suite_sensor(suite, lane, suite->ids[TOUCH_SENSOR]);
     const mjtNum *spinner = spinner_place(suite, lane);
     aq_suite_put(&obs, joints, 2);
     obs[0] = tip[0] - spinner[0];
@@ -72,7 +66,7 @@ static void observe_spin(const aq_suite *suite, const aq_suite_lane *lane, doubl
 
 static double reward_spin(const aq_suite *suite, const aq_suite_lane *lane)
 {
-    return *sensor(suite, lane, HINGE_SENSOR) <= -SPIN_SPEED ? 1 : 0;
+    return *aq_suite_sensor(suite, lane, suite->ids[HINGE_SENSOR]) <= -SPIN_SPEED ? 1 : 0;
 }
 
 /* -- turn ------------------------------------------------------------------------------------- */
@@ -110,7 +104,7 @@ static void observe_turn(const aq_suite *suite, const aq_suite_lane *lane, doubl
 static double reward_turn(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const mjtNum *spinner = spinner_place(suite, lane);
-    const mjtNum *tip_place = sensor(suite, lane, TIP_SENSOR);
+    const mjtNum *tip_place = aq_suite_sensor(suite, lane, suite->ids[TIP_SENSOR]);
     const double tip[2] = {tip_place[0] - spinner[0], tip_place[2] - spinner[2]};
     const double target[2] = {lane->target[0] - spinner[0], lane->target[2] - spinner[2]};
     return distance_to_target(suite, target, tip) <= 0 ? 1 : 0;
