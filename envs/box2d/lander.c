@@ -88,8 +88,9 @@ static void schema(const void *params, aq_schema *ret_schema)
 
 /* ---- the world ------------------------------------------------------------------------------ */
 
-/* A pad of four pieces in the middle, and hills that are smoothed over three points; beyond the
- * last point stands the one before the first. */
+/* Hills, and five points in the middle at the pad's height; all are smoothed over three points, so
+ * the middle three stay level: a pad of two pieces. Beyond the last point stands the one before the
+ * first. */
 static void build_ground(aq_lander_state *s)
 {
     enum { DRAWN = AQ_LANDER_POINTS + 1, MIDDLE = AQ_LANDER_POINTS / 2 };
@@ -356,7 +357,7 @@ static int restore(const void *params, void *state, const void *bytes)
 {
     aq_lander_state *s = state;
     memcpy(&s->record, bytes, sizeof(s->record));
-    bool is_sound = s->record.step_count <= AQ_LANDER_STEPS_MAX;
+    bool is_sound = s->record.step_count < AQ_LANDER_STEPS_MAX; /* a flight that goes on */
     for (uint64_t i = 0; is_sound && i < s->record.step_count; i++) {
         is_sound = is_possible(s->record.engines[i]);
     }

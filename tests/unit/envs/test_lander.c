@@ -233,6 +233,7 @@ TEST(broken_records_are_refused)
     aq_lander_record *record = aq_alloc(1, aq_env_saved_bytes(env));
     choose(lane, AQ_LANDER_MAIN);
     const aq_lander_record broken[] = {
+        {.step_count = AQ_LANDER_STEPS_MAX},
         {.step_count = AQ_LANDER_STEPS_MAX + 1},
         {.step_count = 1, .engines = {{.main = 1.5f}}},
         {.step_count = 1, .engines = {{.main = NAN}}},
