@@ -13,11 +13,9 @@ struct aq_env_physics {
      * that the task's rules ask for before the first observation. Without this observation. */
     void (*start)(const void *params, void *state, aq_rng *rng);
 
-    /* Puts the library where the state is. The state is not used again before it is restored. */
-    void (*load)(const void *params, void *state);
-
-    /* One control step of the library from where it stands: the action, a row as stored in columns,
-     * as controls, and the physics steps. No observation, no reward, no copy of the state. */
+    /* One control step of the library from where the state stands: the action, a row as stored in
+     * columns, as controls, and the physics steps. No observation, no reward, no copy of the state,
+     * which is not used again before it is restored. */
     void (*step)(const void *params, void *state, const void *action);
 };
 

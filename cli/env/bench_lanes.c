@@ -250,7 +250,6 @@ void aq_bench_lanes_step_physics(aq_bench_lanes *lanes, uint64_t steps)
     const void *params = lanes->env->params;
     for (uint32_t lane = 0; lane < lanes->rows.count; lane++) {
         void *state = state_of(lanes, lane);
-        physics->load(params, state);
         for (uint64_t i = 0; i < steps; i++) {
             physics->step(params, state, actions_of(lanes, i) + lane * lanes->action_bytes);
         }

@@ -84,10 +84,12 @@ static int run_episode_and_physics(bench *b, aq_error *error)
     return 0;
 }
 
-/* How many steps take as long as a slice should: tried with ever more of them. */
-static int calibrate(bench *b, aq_error *error)
+/* How many steps take as long as a slice should: tried with ever more of them. An episode's, where
+ * they are more and there is the time for that. */
+static int calibrate(bench *b, int64_t budget_ns, aq_error *error)
 {
-    const aq_env *env = b->lanes.env;
+    const uint32_t limit = b->lanes.env->step_limit;
+    int64_t spent_ns;
     b->slice_steps = 1;
     for (;;) {
         int64_t start = now_ns(b);
@@ -95,13 +97,15 @@ static int calibrate(bench *b, aq_error *error)
         if (rc != 0) {
             return rc;
         }
-        if (now_ns(b) - start >= SLICE_NS) {
+        spent_ns = now_ns(b) - start;
+        if (spent_ns >= SLICE_NS) {
             break;
         }
         b->slice_steps *= 2;
     }
-    if (b->slice_steps < env->step_limit) {
-        b->slice_steps = env->step_limit;
+    const double episode_ns = (double)spent_ns / (double)b->slice_steps * (double)limit;
+    if (b->slice_steps < limit && episode_ns <= (double)budget_ns / SLICES_MIN) {
+        b->slice_steps = limit;
     }
     return 0;
 }
@@ -124,6 +128,13 @@ static int time_resets(bench *b, int64_t budget_ns, aq_error *error)
     return 0;
 }
 
+/* Of an episode without its last step; of a longer one, or one without a limit, its beginning. */
+static uint64_t episode_steps(uint32_t limit)
+{
+    const uint32_t steps = limit > 0 && limit <= EPISODE_STEPS ? limit - 1 : EPISODE_STEPS;
+    return steps > 0 ? steps : 1;
+}
+
 static int run(bench *b, double seconds, aq_error *error)
 {
     const aq_env *env = b->lanes.env;
@@ -132,9 +143,9 @@ static int run(bench *b, double seconds, aq_error *error)
     aq_bench_lanes_draw(&b->lanes);
     int rc = aq_bench_lanes_reset(&b->lanes, error);
     if (rc == 0 && has_physics) {
-        b->slice_steps = env->step_limit > 0 ? env->step_limit - 1 : EPISODE_STEPS;
+        b->slice_steps = episode_steps(env->step_limit);
     } else if (rc == 0) {
-        rc = calibrate(b, error);
+        rc = calibrate(b, budget_ns, error);
     }
     int64_t start = aq_clock_monotonic_ns(); /* who waits counts on that, however busy it is here */
     while (rc == 0 && b->slice_count < SLICES_MAX &&

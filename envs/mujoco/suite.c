@@ -266,12 +266,6 @@ static void start_alone(const void *params, void *state, aq_rng *rng)
     (void)start(params, state, rng); /* draws are a part in a thousand of what the library does */
 }
 
-static void load_alone(const void *params, void *state)
-{
-    (void)params;
-    (void)state; /* mjData is the state: the library stands there already */
-}
-
 static void step_alone(const void *params, void *state, const void *action)
 {
     const aq_suite *suite = params;
@@ -285,6 +279,5 @@ static void step_alone(const void *params, void *state, const void *action)
 
 const struct aq_env_physics aq_suite_physics = {
     .start = start_alone,
-    .load = load_alone,
     .step = step_alone,
 };

@@ -169,12 +169,6 @@ static void physics_start(const void *params, void *state, aq_rng *rng)
     sum_env_counts.physics_starts++;
 }
 
-static void physics_load(const void *params, void *state)
-{
-    (void)params;
-    (void)state;
-}
-
 static void physics_step(const void *params, void *state, const void *action)
 {
     (void)params;
@@ -186,8 +180,7 @@ static void physics_step(const void *params, void *state, const void *action)
 static const struct aq_env_golden golden_plain = {.set = golden_set, .get = golden_get};
 static const struct aq_env_golden golden_exact = {
     .set = golden_set, .get = golden_get, .observe = golden_observe, .step = golden_step};
-static const struct aq_env_physics physics = {
-    .start = physics_start, .load = physics_load, .step = physics_step};
+static const struct aq_env_physics physics = {.start = physics_start, .step = physics_step};
 
 #define SUM_MEMBERS                                                                                \
     .summary = "Adds its actions up.", .options = "fail_step, fail_resets",                        \

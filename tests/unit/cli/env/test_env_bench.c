@@ -51,6 +51,26 @@ TEST(physics_is_given_the_same_actions)
     assert_true(sum_env_counts.actions == sum_env_counts.physics_actions);
 }
 
+/* All of it but the last step would be nothing. */
+TEST(an_episode_of_one_step_has_its_physics_too)
+{
+    aq_env_bench_report report;
+    aq_env *env = sum_env_open(&sum_env_exact, "?time_limit=1");
+    assert_int_equal(env->step_limit, 1);
+    assert_succeeds(aq_env_bench(env, SECONDS, 1, 1, &report, &refusal));
+    assert_int_equal(report.steps, report.slices);
+    assert_true(isfinite(report.step_ns) && isfinite(report.physics_steps_per_s));
+}
+
+/* The longest that there can be: an episode would take minutes. */
+TEST(an_episode_that_takes_too_long_is_not_waited_for)
+{
+    aq_env_bench_report report;
+    aq_env *env = sum_env_open(&sum_env_plain, "?time_limit=1073741824");
+    assert_succeeds(aq_env_bench(env, SECONDS, 1, 1, &report, &refusal));
+    assert_true(report.steps < 1073741824);
+}
+
 TEST(actions_fill_their_box)
 {
     aq_bench_lanes lanes;
