@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "common/base/assert.h"
@@ -185,12 +184,10 @@ static int map_memory(aq_python_worker *worker, aq_error *error)
 
 /* ---- ready ---------------------------------------------------------------------------------- */
 
-/* Sends the layout, and has waiting for an answer end in time. */
+/* Sends the layout. */
 static bool greet(aq_python_worker *worker)
 {
-    const struct timeval limit = {.tv_sec = (time_t)(worker->timeout_ns / AQ_NS_PER_S)};
-    if (setsockopt(worker->process.channel, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) != 0 ||
-        send(worker->process.channel, &worker->layout, sizeof(worker->layout), MSG_NOSIGNAL) < 0) {
+    if (send(worker->process.channel, &worker->layout, sizeof(worker->layout), MSG_NOSIGNAL) < 0) {
         return false;
     }
     worker->phase = AQ_PYTHON_READY;
@@ -392,7 +389,9 @@ void aq_python_worker_put(aq_python_worker *worker, uint32_t slot, uint32_t lane
  * so the first of it is spent asking, with the core offered to whoever else wants it. */
 static ssize_t receive_answer(const aq_python_worker *worker, uint32_t *answer)
 {
-    const int64_t asleep_ns = aq_clock_monotonic_ns() + ASKING_NS;
+    const int64_t start_ns = aq_clock_monotonic_ns();
+    struct pollfd poller = {.fd = worker->process.channel, .events = POLLIN};
+    int64_t left_ns;
     ssize_t got;
     do {
         got = recv(worker->process.channel, answer, sizeof(*answer), MSG_DONTWAIT);
@@ -400,10 +399,16 @@ static ssize_t receive_answer(const aq_python_worker *worker, uint32_t *answer)
             return got;
         }
         (void)sched_yield();
-    } while (aq_clock_monotonic_ns() < asleep_ns);
-    do {
-        got = recv(worker->process.channel, answer, sizeof(*answer), 0);
-    } while (got < 0 && errno == EINTR);
+        left_ns = start_ns + worker->timeout_ns - aq_clock_monotonic_ns();
+    } while (left_ns > worker->timeout_ns - ASKING_NS);
+    while (got < 0 && left_ns > 0) { /* signals wake it, and change nothing about the end */
+        (void)poll(&poller, 1, (int)(left_ns / AQ_NS_PER_MS + 1));
+        got = recv(worker->process.channel, answer, sizeof(*answer), MSG_DONTWAIT);
+        if (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+            break;
+        }
+        left_ns = start_ns + worker->timeout_ns - aq_clock_monotonic_ns();
+    }
     return got;
 }
 
