@@ -15,6 +15,21 @@ except ImportError as missing:
     raise SystemExit("read_aqds.py needs NumPy: apt install python3-numpy") from missing
 
 
+def form_of(space):
+    """The type and the shape of a row."""
+    if space["kind"] == "discrete":
+        return "<i4", (len(space["counts"]),) if "counts" in space else ()
+    return {"f32": "<f4", "u8": "u1"}[space["dtype"]], tuple(space["shape"])
+
+
+def stacks_of(values, count, shape):
+    """Values of a shape that are `count` frames each, of which one is new: interleaved pixel by
+    pixel, or end to end where there are no pixels."""
+    frames = values.reshape(-1, *shape[:-1], shape[-1] // count)
+    rows = len(frames) - count + 1
+    return np.concatenate([frames[i:i + rows] for i in range(count)], -1)
+
+
 def read_aqds(path):
     """Yields a dict a block: whose it is, where it belongs, and its columns."""
     with open(path, "rb") as file:
@@ -22,9 +37,8 @@ def read_aqds(path):
         if magic != b"AQDS" or version not in (1, 2):
             raise ValueError(f"{path}: not a data set of version 1 or 2")
         header = json.loads(file.read(size))
-        kinds = {name: (("<i4", ()) if space["kind"] == "discrete" else
-                        ({"f32": "<f4", "u8": "u1"}[space["dtype"]], tuple(space["shape"])))
-                 for name, space in header["schema"].items()}
+        kinds = {name: form_of(space) for name, space in header["schema"].items()}
+        frames = header["schema"]["obs"].get("frames", 1)
         recorded = [(column["name"], column["per"] == "boundary",
                      {"f32": "<f4", "u8": "u1", "i32": "<i4", "u32": "<u4"}[column["dtype"]],
                      column["bytes"]) for column in header.get("columns", [])]
@@ -42,9 +56,11 @@ def read_aqds(path):
                                             *((name, length + boundary, kind,
                                                (size // np.dtype(kind).itemsize,))
                                               for name, boundary, kind, size in recorded)):
-                values = np.frombuffer(file.read(rows * int(np.prod(shape)) *
-                                                 np.dtype(kind).itemsize), kind)
-                block[name] = values.reshape(rows, *shape)
+                parts = frames if name == "obs" else 1
+                numbers = (rows + parts - 1) * (int(np.prod(shape)) // parts)
+                values = np.frombuffer(file.read(numbers * np.dtype(kind).itemsize), kind)
+                block[name] = (stacks_of(values, parts, shape) if parts > 1 else
+                               values.reshape(rows, *shape))
             count += 1
             yield block
         if mark[:4] != b"AQED" or struct.unpack("<Q", mark[8:16])[0] != count:

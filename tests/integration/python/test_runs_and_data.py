@@ -200,12 +200,15 @@ class TestData(RunKit):
         spec = importlib.util.spec_from_file_location("read_aqds", ROOT + "/examples/read_aqds.py")
         reader = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(reader)
-        count = 0
-        for ours, theirs in zip(actorq.DataSet(self.path).pieces(), reader.read_aqds(self.path)):
-            for name in ("obs", "action", "reward", "version", "episode", "overlap", "truncated"):
-                np.testing.assert_array_equal(ours[name], theirs[name])
-            count += 1
-        self.assertEqual(count, actorq.DataSet(self.path).facts["pieces"])
+        stacks = self.export(self.train("gym:CartPole-v1?frame_stack=4", no_evaluator=True))
+        for path in (self.path, stacks):
+            count = 0
+            for ours, theirs in zip(actorq.DataSet(path).pieces(), reader.read_aqds(path)):
+                for name in ("obs", "action", "reward", "version", "episode", "overlap",
+                             "truncated"):
+                    np.testing.assert_array_equal(ours[name], theirs[name])
+                count += 1
+            self.assertEqual(count, actorq.DataSet(path).facts["pieces"])
 
     def test_the_reader_in_python_says_that_numpy_is_missing(self):
         done = subprocess.run([sys.executable, "-S", "-I", ROOT + "/examples/read_aqds.py", "x"],
