@@ -66,8 +66,9 @@ typedef struct actorq_options {
     void *host;
 } actorq_options;
 
-/* One environment. A row is one observation or action as float, uint8_t or, for choices, int32_t
- * (counted from 0), of the shape that `spaces` says, C order, aligned for its type. */
+/* One environment. A row is one observation as float or uint8_t, one action as float, or either as
+ * int32_t for choices (counted from 0), of the shape that `spaces` says, C order, aligned for its
+ * type. */
 typedef struct actorq_env {
     const char *name;        /* letters, digits, '-', '_' and '.' */
     const char *summary;     /* one sentence */
