@@ -241,7 +241,7 @@ static void random_formats(aq_rng *rng, const aq_net_spec *spec, uint32_t *forma
         formats[i] = may_choose ? between(rng, 1, AQ_FORMAT_COUNT) : AQ_FORMAT_F32;
         blocks[i] =
             formats[i] == AQ_FORMAT_INT8_SPARSE
-                ? between(rng, 0,
+                ? between(rng, 1,
                           aq_block_row_count(matrix.rows) * aq_block_column_count(matrix.columns))
                 : 0;
     }
