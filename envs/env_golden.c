@@ -39,8 +39,8 @@ int aq_golden_copy(const aq_golden_values *values, const char *name, size_t coun
                    aq_error *error)
 {
     int rc = aq_golden_check(values, name, count, true, error);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        out[i] = find(values, name)->numbers[i];
+    if (rc == 0) {
+        memcpy(out, find(values, name)->numbers, count * sizeof(*out));
     }
     return rc;
 }

@@ -132,8 +132,7 @@ static const aq_setting rows[] = {
      "network says what it is worth. Otherwise the target network does both."},
     {MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
      "c51, rainbow, d4pg, dsac: returns that the learned distribution is made of, evenly spaced "
-     "between "
-     "learner.value_min and learner.value_max."},
+     "between learner.value_min and learner.value_max."},
     {MEMBER(F64, learner.value_min), "-150", -1e9, 1e9, NULL, "",
      "c51, rainbow, d4pg, dsac: the least discounted return that can be told apart."},
     {MEMBER(F64, learner.value_max), "150", -1e9, 1e9, NULL, "",
@@ -145,8 +144,7 @@ static const aq_setting rows[] = {
      "td3, td3_bc: how often the policy is improved, and the target networks follow."},
     {MEMBER(F64, learner.target_noise), "0.2", 0, 2, NULL, "",
      "td3, td3_bc: standard deviation of what is added to the next action before it is judged, as "
-     "a "
-     "share of half the action's range."},
+     "a share of half the action's range."},
     {MEMBER(F64, learner.target_noise_clip), "0.5", 0, 2, NULL, "",
      "td3, td3_bc: the most that learner.target_noise adds."},
     {MEMBER(F64, learner.action_gradient_clip), "1", 0, 1e6, NULL, "",
@@ -212,8 +210,7 @@ static const aq_setting rows[] = {
      "ever without learner.learn_temperature."},
     {MEMBER(BOOL, learner.learn_temperature), "true", 0, 0, NULL, "",
      "sac, dsac, cql: the temperature moves to where the policy has the target entropy, by steps "
-     "of "
-     "learner.learning_rate."},
+     "of learner.learning_rate."},
     {MEMBER(F64, learner.target_entropy), "-1", -20, 0.69, NULL, "nats",
      "sac, dsac, cql: entropy that is aimed at where actions are numbers, for each element, within "
      "+-1. 0.69 is that of chance; one less is a range narrower by a factor of 2.7."},

@@ -38,8 +38,8 @@ typedef struct aq_engine_need {
 typedef struct aq_engine_layer aq_engine_layer;
 
 typedef struct aq_engine_kind {
-    /* Makes what running takes. NULL: nothing. AQ_E_NOMEM; what was made until then is
-     * freed with the layer. */
+    /* Makes what running takes. NULL: nothing. AQ_E_NOMEM; what was made until then is freed with
+     * the layer. */
     int (*init)(aq_engine_layer *layer);
 
     /* For at most `rows_max` rows that go through together. NULL: nothing. */

@@ -1,7 +1,7 @@
 /*
  * Writing the snapshot, and reading it: into memory, as a disk that can't be read is the end of the
- * process in a mapping. It is synced before it is renamed: after the end of the
- * machine the name means the old file or the new one, and the check sums tell if a disk lied.
+ * process in a mapping. It is synced before it is renamed: after the end of the machine the name
+ * means the old file or the new one, and the check sums tell if a disk lied.
  */
 #include "replay/disk/segment_snapshot.h"
 
