@@ -177,32 +177,6 @@ static bool begin(policy_object *self)
     return true;
 }
 
-static PyObject *do_job(PyObject *object, PyObject *observations, job_kind kind)
-{
-    policy_object *self = (policy_object *)object;
-    PyObject *out = NULL;
-    job j = {.kind = kind};
-    if (!begin(self)) {
-        return NULL;
-    }
-    if (aq_py_rows_take(&self->observations, observations, &j.obs)) {
-        out = result_of(self, &j);
-        PyBuffer_Release(&j.obs.view);
-    }
-    self->is_busy = false;
-    return out;
-}
-
-static PyObject *act(PyObject *self, PyObject *observations)
-{
-    return do_job(self, observations, JOB_ACT);
-}
-
-static PyObject *outputs(PyObject *self, PyObject *observations)
-{
-    return do_job(self, observations, JOB_OUTPUTS);
-}
-
 /* The observations are lent. */
 static PyObject *draw_both(policy_object *self, job *j)
 {
@@ -223,6 +197,11 @@ static PyObject *draw_both(policy_object *self, job *j)
     }
     Py_DECREF(log_probs);
     return both;
+}
+
+static PyObject *done_of(policy_object *self, job *j)
+{
+    return j->kind == JOB_DRAW ? draw_both(self, j) : result_of(self, j);
 }
 
 /* A copy of the states that the rows go on from, in which they go on. */
@@ -257,7 +236,7 @@ static PyObject *go_on(policy_object *self, job *j, PyObject *values)
     if (states == NULL) {
         return NULL;
     }
-    PyObject *done = j->kind == JOB_DRAW ? draw_both(self, j) : result_of(self, j);
+    PyObject *done = done_of(self, j);
     PyBuffer_Release(&j->states);
     if (done != NULL) {
         both = PyTuple_Pack(2, done, states);
@@ -268,7 +247,7 @@ static PyObject *go_on(policy_object *self, job *j, PyObject *values)
 }
 
 /* `states` may be NULL: the policy keeps none. */
-static PyObject *act_or_draw(PyObject *object, job *j, PyObject *observations, PyObject *states)
+static PyObject *do_job(PyObject *object, job *j, PyObject *observations, PyObject *states)
 {
     policy_object *self = (policy_object *)object;
     PyObject *done = NULL;
@@ -276,11 +255,23 @@ static PyObject *act_or_draw(PyObject *object, job *j, PyObject *observations, P
         return NULL;
     }
     if (aq_py_rows_take(&self->observations, observations, &j->obs)) {
-        done = states != NULL ? go_on(self, j, states) : draw_both(self, j);
+        done = states != NULL ? go_on(self, j, states) : done_of(self, j);
         PyBuffer_Release(&j->obs.view);
     }
     self->is_busy = false;
     return done;
+}
+
+static PyObject *act(PyObject *self, PyObject *observations)
+{
+    job j = {.kind = JOB_ACT};
+    return do_job(self, &j, observations, NULL);
+}
+
+static PyObject *outputs(PyObject *self, PyObject *observations)
+{
+    job j = {.kind = JOB_OUTPUTS};
+    return do_job(self, &j, observations, NULL);
 }
 
 static PyObject *draw(PyObject *self, PyObject *arguments)
@@ -289,7 +280,7 @@ static PyObject *draw(PyObject *self, PyObject *arguments)
     job j = {.kind = JOB_DRAW};
     return PyArg_ParseTuple(arguments, "OOO", &observations, &key, &number) &&
                    aq_py_u64(key, &j.key) && aq_py_u64(number, &j.number)
-               ? act_or_draw(self, &j, observations, NULL)
+               ? do_job(self, &j, observations, NULL)
                : NULL;
 }
 
@@ -299,7 +290,7 @@ static PyObject *draw_from(PyObject *self, PyObject *arguments)
     job j = {.kind = JOB_DRAW};
     return PyArg_ParseTuple(arguments, "OOOO", &observations, &key, &number, &states) &&
                    aq_py_u64(key, &j.key) && aq_py_u64(number, &j.number)
-               ? act_or_draw(self, &j, observations, states)
+               ? do_job(self, &j, observations, states)
                : NULL;
 }
 
@@ -308,7 +299,7 @@ static PyObject *act_from(PyObject *self, PyObject *arguments)
     PyObject *observations, *states;
     job j = {.kind = JOB_ACT};
     return PyArg_ParseTuple(arguments, "OO", &observations, &states)
-               ? act_or_draw(self, &j, observations, states)
+               ? do_job(self, &j, observations, states)
                : NULL;
 }
 

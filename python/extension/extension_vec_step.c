@@ -77,35 +77,29 @@ static int step_into(aq_py_vec *self, const void *actions, aq_py_array_view *arr
     return rc;
 }
 
+static PyObject *step_with(aq_py_vec *self, const void *actions, aq_py_array_view *arrays)
+{
+    uint32_t ended;
+    if (step_into(self, actions, arrays, &ended) != 0) {
+        return NULL;
+    }
+    return Py_BuildValue("(OOOOOI)", arrays[OBSERVATIONS].object, arrays[REWARDS].object,
+                         arrays[TERMINATED].object, arrays[TRUNCATED].object, arrays[FINALS].object,
+                         (unsigned)ended);
+}
+
 static PyObject *step_fresh(aq_py_vec *self, const void *actions)
 {
     aq_py_array_view arrays[FRESH_COUNT] = {{NULL}};
-    PyObject *result = NULL;
-    uint32_t ended;
     int made = 0;
     while (made < FRESH_COUNT && aq_py_vec_make_array(self, made, &arrays[made])) {
         made++;
     }
-    if (made == FRESH_COUNT && step_into(self, actions, arrays, &ended) == 0) {
-        result = Py_BuildValue("(OOOOOI)", arrays[OBSERVATIONS].object, arrays[REWARDS].object,
-                               arrays[TERMINATED].object, arrays[TRUNCATED].object,
-                               arrays[FINALS].object, (unsigned)ended);
-    }
+    PyObject *result = made == FRESH_COUNT ? step_with(self, actions, arrays) : NULL;
     for (int i = 0; i < made; i++) {
         aq_py_vec_release(&arrays[i]);
     }
     return result;
-}
-
-static PyObject *step_kept(aq_py_vec *self, const void *actions)
-{
-    uint32_t ended;
-    if (step_into(self, actions, self->kept, &ended) != 0) {
-        return NULL;
-    }
-    return Py_BuildValue("(OOOOOI)", self->kept[OBSERVATIONS].object, self->kept[REWARDS].object,
-                         self->kept[TERMINATED].object, self->kept[TRUNCATED].object,
-                         self->kept[FINALS].object, (unsigned)ended);
 }
 
 PyObject *aq_py_vec_step(PyObject *object, PyObject *actions)
@@ -118,7 +112,7 @@ PyObject *aq_py_vec_step(PyObject *object, PyObject *actions)
     const void *taken = take_actions(self, actions, &lent);
     PyObject *result = taken == NULL    ? NULL
                        : self->is_fresh ? step_fresh(self, taken)
-                                        : step_kept(self, taken);
+                                        : step_with(self, taken, self->kept);
     self->is_busy = false;
     if (lent.view.obj != NULL) {
         PyBuffer_Release(&lent.view);

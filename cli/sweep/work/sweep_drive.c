@@ -54,6 +54,8 @@ static void on_again(uv_timer_t *timer)
         /* Without a user: ended by a signal. */
         if (!its->children[i].is_running && its->children[i].user == NULL &&
             start_one(its, &its->children[i]) != 0) {
+            its->children[i].user = NULL;
+            uv_timer_start(&its->again, on_again, AGAIN_MS, 0);
             break;
         }
     }

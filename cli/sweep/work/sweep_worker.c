@@ -83,15 +83,70 @@ static void pause_for(worker *its, uint64_t ms)
     uv_timer_stop(&its->pause);
 }
 
+/* ---- apart from the loop -------------------------------------------------------------------- */
+
+/* What copies or removes whole folders may take longer than a lease, and the loop beats. */
+typedef int (*folder_work)(const worker *its, size_t run, aq_error *error);
+
+typedef struct folder_job {
+    uv_work_t work;
+    folder_work act;
+    const worker *its;
+    size_t run;
+    aq_error *error;
+    int rc;
+    bool is_done;
+} folder_job;
+
+static void act_apart(uv_work_t *work)
+{
+    folder_job *job = work->data;
+    job->rc = job->act(job->its, job->run, job->error);
+}
+
+static void on_acted(uv_work_t *work, int status)
+{
+    folder_job *job = work->data;
+    (void)status; /* nobody cancels it */
+    job->is_done = true;
+    uv_stop(work->loop);
+}
+
+static int apart(worker *its, folder_work act, size_t run, aq_error *error)
+{
+    folder_job job = {.act = act, .its = its, .run = run, .error = error};
+    job.work.data = &job;
+    (void)uv_queue_work(&its->loop.uv, &job.work, act_apart, on_acted);
+    while (!job.is_done) {
+        (void)uv_run(&its->loop.uv, UV_RUN_DEFAULT);
+    }
+    return job.rc;
+}
+
+static int prepare_folder(const worker *its, size_t run, aq_error *error)
+{
+    return aq_sweep_training_prepare(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk),
+                                     run, error);
+}
+
+static int prune(const worker *its, size_t run, aq_error *error)
+{
+    aq_sweep_pruned ignored;
+    (void)run;
+    return aq_sweep_prune(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk), &ignored) !=
+                   0
+               ? aq_fail(error, AQ_E_NOMEM, "out of memory")
+               : 0;
+}
+
 /* ---- one run -------------------------------------------------------------------------------- */
 
 /* Processes of an attempt whose worker was lost may take a while to end. */
 static int prepare(worker *its, size_t run, aq_error *error)
 {
-    const char *dir = aq_sweep_desk_dir(its->desk);
     int rc = AQ_E_AGAIN;
     while (rc == AQ_E_AGAIN && !its->is_stopped) {
-        rc = aq_sweep_training_prepare(aq_sweep_desk_study(its->desk), dir, run, error);
+        rc = apart(its, prepare_folder, run, error);
         if (rc == AQ_E_AGAIN) {
             pause_for(its, LOOK_MS);
         }
@@ -171,13 +226,9 @@ static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
 }
 
 /* By one of the workers, with the first run of each round, and when all is over. */
-static int tidy(const worker *its, aq_error *error)
+static int tidy(worker *its, aq_error *error)
 {
-    aq_sweep_pruned ignored;
-    const aq_sweep_study *study = aq_sweep_desk_study(its->desk);
-    return study->spec->prunes && aq_sweep_prune(study, aq_sweep_desk_dir(its->desk), &ignored) != 0
-               ? aq_fail(error, AQ_E_NOMEM, "out of memory")
-               : 0;
+    return aq_sweep_desk_study(its->desk)->spec->prunes ? apart(its, prune, 0, error) : 0;
 }
 
 static bool begins_round(const aq_sweep_study *study, size_t run)
