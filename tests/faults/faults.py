@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Lets every kind of file operation of a learner and of a shard go wrong, in a run that goes on.
 
-    faults.py BUILD [replay] [learner] [power]
+    faults.py BUILD [replay] [learner] [power] [learner_power]
 
 A life of the daemon is one fault: killed before or after the operation, in the middle of a write,
 refused (EIO, EMFILE, ENOSPC), given half; or a start in which nothing of a kind can be read. Power
 loss is kill -9, and then everything is taken back that was not synced. What is left is judged
-without our own code: observations name their steps (named_steps.c), and data sets are read here.
+without our own code: observations name their steps (named_steps.c), and data sets, checkpoints and
+policies are read here.
 
 AQ_FAULTS says how many lives of each campaign (0: all that there are), AQ_SEED which, AQ_MATCH only
-those whose operation, such as "open ROOT/checkpoints/step-", holds this text.
+those whose operation, such as "open ROOT/checkpoints/step-", holds this text. AQ_EACH=N lets each of
+the first N operations of a kind go wrong, instead of the first and a later one.
 """
 import array
 import collections
@@ -74,6 +76,50 @@ def steps_of(path):
     return found
 
 
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc = CRC_OF_BYTE[(crc ^ byte) & 0xff] ^ crc >> 8
+    return crc ^ 0xffffffff
+
+
+def crc_of_byte(value):
+    for _ in range(8):
+        value = value >> 1 ^ (0x82f63b78 if value & 1 else 0)
+    return value
+
+
+CRC_OF_BYTE = [crc_of_byte(i) for i in range(256)]
+CHECKPOINT, POLICY = 6, 4  # kinds of frames
+
+
+def message_of(frame, kind):
+    """{number: the last value} of the message in a frame, which has to be whole."""
+    magic, its_kind, _, size, crc = struct.unpack("<4sHHII", frame[:16])
+    assert (magic, its_kind, size) == (b"AQF1", kind, len(frame) - 16), "no such frame"
+    assert crc == crc32c(frame[4:12] + frame[16:]), "a frame with another check sum"
+    at, found = 16, {}
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = frame[at]
+            at, value, shift = at + 1, value | (byte & 0x7f) << shift, shift + 7
+            if byte < 0x80:
+                return value
+
+    while at < len(frame):
+        number, form = divmod(varint(), 8)
+        if form == 0:
+            found[number] = varint()
+        else:
+            length = varint() if form == 2 else {1: 8, 5: 4}[form]
+            found[number] = frame[at:at + length]
+            at += length
+    return found
+
+
 class Site:
     """A learner, a shard, an actor and an evaluator; one of the first two is let down."""
 
@@ -88,7 +134,8 @@ class Site:
         with open(self.path("c.yaml"), "w", encoding="ascii") as file:
             file.write(CONFIG.format(plugin=self.tool("libnamed_steps.so"), fsync_ms=fsync_ms,
                                      snapshot_ms=snapshot_ms))
-        os.mkdir(self.path("shadow"))
+        os.mkdir(self.path("run-shadow"))
+        os.mkdir(self.path("store-shadow"))
         self.start("learner")
         self.start("replay")
         self.start("actor")
@@ -124,9 +171,8 @@ class Site:
         if root:
             environment = ["env", "LD_PRELOAD=" + self.tool("libfault_shim.so"),
                            "FAULT_ROOT=" + self.path(root),
-                           "FAULT_TRACE=" + self.path(f"{self.lives}.trace")]
-        if seat == "replay":
-            environment.append("FAULT_SHADOW=" + self.path("shadow"))
+                           "FAULT_TRACE=" + self.path(f"{self.lives}.trace"),
+                           "FAULT_SHADOW=" + self.path(root + "-shadow")]
         if fault:
             environment += ["FAULT_MATCH=" + fault.match.replace("ROOT", self.path(root)),
                             f"FAULT_AT={fault.at}", f"FAULT_TIMES={fault.times}",
@@ -209,47 +255,65 @@ class Site:
         assert found, f"{fault}: does not start again:\n{daemon.log()[-3000:]}"
         assert found[1] == found[2], f"{fault}: {found[1]} steps were read, {found[2]} are drawn"
 
-    def lose_power(self, names_too):
-        """Takes back what was not synced: contents, and with names_too those of files as well."""
-        store, shadow = self.path("store"), self.path("shadow")
-        kept = os.path.join(shadow, f"d{os.stat(store).st_ino}")
-        names = {name: os.stat(os.path.join(store, name)).st_ino for name in os.listdir(store)}
+    # ---- power -------------------------------------------------------------------------------
+
+    @staticmethod
+    def synced(folder, shadow, names_too):
+        """{name: bytes, or what is in a folder} that a loss of power leaves."""
+        kept = os.path.join(shadow, f"d{os.stat(folder).st_ino}")
+        names = {name: os.stat(os.path.join(folder, name)).st_ino for name in os.listdir(folder)}
+        owners = {inode: name for name, inode in names.items()}
         if names_too and os.path.exists(kept):
             with open(kept, encoding="utf-8") as file:
-                synced = {name: int(inode) for inode, name in
+                before = {name: int(inode) for inode, name in
                           (line.split(maxsplit=1) for line in file.read().splitlines())
                           if name not in (".", "..")}
             # An inode that has a new file since: then the end of the old one was written.
-            owners = {inode: name for name, inode in names.items()}
-            if all(owners.get(inode, name) in (name, name.removesuffix(".tmp"))
-                   for name, inode in synced.items()):
-                names = synced
-        contents = {}
+            if all(owners.get(inode, name) in (name, re.sub(r"\.tmp(-.*)?$", "", name))
+                   for name, inode in before.items()):
+                names = before
+        left = {}
         for name, inode in names.items():
-            synced = os.path.join(shadow, f"i{inode}")
-            contents[name] = b""
-            if os.path.exists(synced):
-                with open(synced, "rb") as file:
-                    contents[name] = file.read()
-        for folder in (store, shadow):
-            for name in os.listdir(folder):
-                os.unlink(os.path.join(folder, name))
-        listing = ""
+            here = os.path.join(folder, owners.get(inode, name))
+            there = os.path.join(shadow, f"i{inode}")
+            left[name] = b""
+            if os.path.isdir(here):
+                left[name] = Site.synced(here, shadow, names_too)
+            elif os.path.exists(there):
+                with open(there, "rb") as file:
+                    left[name] = file.read()
+        return left
+
+    @staticmethod
+    def write(folder, shadow, contents):
         for name, content in contents.items():
-            path = os.path.join(store, name)
+            path = os.path.join(folder, name)
+            if isinstance(content, dict):
+                os.mkdir(path)
+                Site.write(path, shadow, content)
+                continue
             with open(path, "wb") as file:
                 file.write(content)
-            listing += f"{os.stat(path).st_ino} {name}\n"
             shutil.copy(path, os.path.join(shadow, f"i{os.stat(path).st_ino}"))
-        with open(kept, "w", encoding="utf-8") as file:
-            file.write(listing)
+        with open(os.path.join(shadow, f"d{os.stat(folder).st_ino}"), "w",
+                  encoding="utf-8") as file:
+            for name in contents:
+                file.write(f"{os.stat(os.path.join(folder, name)).st_ino} {name}\n")
+
+    def lose_power(self, root, names_too):
+        """Takes back what was not synced: contents, and with names_too those of files as well."""
+        root, shadow = self.path(root), self.path(root + "-shadow")
+        left = self.synced(root, shadow, names_too)
+        for folder in (root, shadow):
+            shutil.rmtree(folder)
+            os.mkdir(folder)
+        self.write(root, shadow, left)
 
     # ---- the learner -------------------------------------------------------------------------
 
-    def inspect(self, name):
-        done = subprocess.run([self.program("actorq"), "inspect", self.path(name), "--json"],
-                              capture_output=True, text=True, check=False)
-        return json.loads(done.stdout) if done.returncode == 0 else {}
+    def message(self, name, kind):
+        with open(self.path(name), "rb") as file:
+            return message_of(file.read(), kind)
 
     def check_learner(self, before, fault):
         """A healthy life goes on from the last checkpoint that was told, and leaves no policy
@@ -262,10 +326,11 @@ class Site:
         assert step >= before["step"], f"{fault}: resumed at {step}, there was {before['step']}"
         with open(self.path("run/run.json"), encoding="utf-8") as file:
             assert json.load(file)["run_id"] == before["run_id"], f"{fault}: it is another run"
-        best = self.inspect(f"run/checkpoints/step-{step:012d}.aqc").get("best_policy")
-        policy = self.inspect("run/policy.aq").get("policy_version", 0)
-        assert not best or policy >= best["policy_version"], \
-            f"{fault}: policy.aq is {policy}, {best['policy_version']} is best"
+        checkpoint = self.message(f"run/checkpoints/step-{step:012d}.aqc", CHECKPOINT)
+        assert checkpoint[6] == step, f"{fault}: a checkpoint of {checkpoint[6]} is named {step}"
+        best = message_of(checkpoint[18], POLICY)[2] if checkpoint.get(18) else 0
+        policy = self.message("run/policy.aq", POLICY)[2] if best else 0
+        assert policy >= best, f"{fault}: policy.aq is {policy}, {best} is best"
         daemon.process.send_signal(signal.SIGCONT)
         self.wait(lambda: self.status().get("learner", {}).get("policy_version", 0) >
                   before["version"], f"{fault}: a version after {before['version']}")
@@ -300,14 +365,15 @@ def places(site, root):
 def faults_of(site, root, rng):
     """The first operation of each kind, a later one, and starts in which none of them works."""
     faults = []
+    each = int(os.environ.get("AQ_EACH", "0"))
     for match, count in places(site, root).items():
         kind = match.split()[0]
         if os.environ.get("AQ_MATCH", "") not in match:
             continue
         for deed in DEEDS[kind]:
-            faults.append(Fault(match, 1, 1, deed))
-            if count > 2:
-                faults.append(Fault(match, rng.randint(2, count), 1, deed))
+            later = [rng.randint(2, count)] if count > 2 else []
+            faults += [Fault(match, at, 1, deed)
+                       for at in (range(1, min(count, each) + 1) if each else [1, *later])]
         if kind in READS:
             faults.append(Fault(match, 1, 0, EIO))
             faults.append(Fault(match, max(1, count // 2), 0, EIO))
@@ -344,7 +410,7 @@ def campaign_power(build, rng):
         for i in range(rounds):
             site.live("replay", work_s=0.7 + rng.random())
             before = site.acknowledged()
-            site.lose_power(names_too=i % 2 == 1)
+            site.lose_power("store", names_too=i % 2 == 1)
             for incarnation, counters in site.export().items():
                 site.lost[incarnation] |= set(range(before + 5000)) - set(counters)
             fault = f"power loss {i}"
@@ -364,15 +430,37 @@ def campaign_power(build, rng):
         site.close()
 
 
+def first_learner(site):
+    """What there is after the first learner's end, and a healthy life."""
+    with open(site.path("run/run.json"), encoding="utf-8") as file:
+        before = {"run_id": json.load(file)["run_id"], "step": 0, "version": 0}
+    site.end(site.daemons["learner"])
+    before["step"] = site.told(site.daemons["learner"])
+    site.check_learner(before, "the first kill")
+    return before
+
+
+def campaign_learner_power(build, rng):
+    """The end of the machine; what was told of checkpoints is on the disk."""
+    rounds = int(os.environ.get("AQ_FAULTS", "0")) or 40
+    site = Site(build)
+    try:
+        before = first_learner(site)
+        for i in range(rounds):
+            before["step"] = max(before["step"], site.told(
+                site.live("learner", work_s=0.2 + rng.random())))
+            site.lose_power("run", names_too=i % 2 == 1)
+            site.check_learner(before, f"power loss {i}")
+        return rounds
+    finally:
+        site.close()
+
+
 def campaign_learner(build, rng):
     """A faulty life, and a healthy one that goes on from it."""
     site = Site(build)
     try:
-        with open(site.path("run/run.json"), encoding="utf-8") as file:
-            before = {"run_id": json.load(file)["run_id"], "step": 0, "version": 0}
-        site.end(site.daemons["learner"])
-        before["step"] = site.told(site.daemons["learner"])
-        site.check_learner(before, "the first kill")
+        before = first_learner(site)
         faults = faults_of(site, "run", rng)
         for fault in faults:
             before["step"] = max(before["step"], site.told(site.live("learner", fault)))
@@ -384,7 +472,8 @@ def campaign_learner(build, rng):
 
 def main():
     build, *wanted = sys.argv[1:]
-    campaigns = {"replay": campaign_replay, "learner": campaign_learner, "power": campaign_power}
+    campaigns = {"replay": campaign_replay, "learner": campaign_learner, "power": campaign_power,
+                 "learner_power": campaign_learner_power}
     seed = int(os.environ.get("AQ_SEED", "1"))
     for name in wanted or campaigns:
         print(f"{name}: AQ_SEED={seed}", flush=True)
