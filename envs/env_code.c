@@ -57,7 +57,7 @@ int aq_env_take_allow_code(void *unused, const char *value, aq_error *error)
 const char *aq_env_code_option(const char *task)
 {
     const aq_env_class *class = aq_env_find(task);
-    return class != NULL && class->runs_code ? "--allow-code" : "";
+    return class != NULL && class->runs_code ? " --allow-code" : "";
 }
 
 int aq_env_code_check(const aq_env_class *class, const char *task, aq_error *error)

@@ -20,7 +20,7 @@ void aq_env_allow_code(const char *task);
  * allowed. */
 int aq_env_code_check(const aq_env_class *class, const char *task, aq_error *error) AQ_MUST_USE;
 
-/* "--allow-code" for a task that another program loads only with it, else "". */
+/* What a command line of ours has behind it for such a task: " --allow-code", or "". */
 const char *aq_env_code_option(const char *task);
 
 /* The task under a name by which it is found from any folder of this host, if there is room: of a

@@ -324,11 +324,10 @@ static int report(const aq_compare_plan *plan, double task_threshold, aq_json_fo
 static int say_stopped(const aq_compare_plan *plan, aq_error *error)
 {
     char program[PATH_MAX], folder[PATH_MAX];
-    const char *trust = aq_env_code_option(plan->config.task);
     return aq_fail(
-        error, AQ_E_CLOSED, "interrupted; '%s compare --output %s --resume%s%s' goes on with it",
+        error, AQ_E_CLOSED, "interrupted; '%s compare --output %s --resume%s' goes on with it",
         aq_shell_program(program, sizeof(program)),
-        aq_shell_word(folder, sizeof(folder), plan->dir), trust[0] != '\0' ? " " : "", trust);
+        aq_shell_word(folder, sizeof(folder), plan->dir), aq_env_code_option(plan->config.task));
 }
 
 static int compare(const compare_arguments *arguments, aq_compare_plan *plan, aq_error *error)

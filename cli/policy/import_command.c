@@ -231,11 +231,10 @@ static void print(const import_arguments *arguments, const aq_snapshot *snapshot
                       AQ_LOG_DEVIATION_MAX);
     }
     const char *trust = aq_env_code_option(snapshot->task);
-    const char *space = trust[0] != '\0' ? " " : "";
     (void)aq_shell_word(path, sizeof(path), arguments->output);
     (void)aq_shell_program(program, sizeof(program));
-    aq_print_fact(stdout, "next", "%s eval %s%s%s; %s quantize %s int8.aq%s%s", program, path,
-                  space, trust, program, path, space, trust);
+    aq_print_fact(stdout, "next", "%s eval %s%s; %s quantize %s int8.aq%s", program, path, trust,
+                  program, path, trust);
 }
 
 static const import_arguments defaults = {.output = "policy.aq"};

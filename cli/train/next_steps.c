@@ -151,8 +151,8 @@ static void compare_formats(next_steps *next)
 
 void aq_next_steps_print(const aq_train_report *report, const aq_train_options *options)
 {
-    next_steps next = {
-        .report = report, .options = options, .trust = aq_env_code_option(report->config->task)};
+    const char *trust = aq_env_code_option(report->config->task);
+    next_steps next = {.report = report, .options = options, .trust = trust + strspn(trust, " ")};
     (void)aq_shell_program(next.program, sizeof(next.program));
     (void)aq_shell_word(next.run, sizeof(next.run), report->run_dir);
     (void)printf("\nTry next:\n");

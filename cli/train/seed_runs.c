@@ -253,8 +253,7 @@ static void print_resume(const seed_run *run, const char *program)
     if (options->learners > 1) {
         (void)printf(" --learners %" PRIu64, options->learners);
     }
-    (void)printf("%s%s%s\n", options->no_evaluator ? " --no-evaluator" : "",
-                 trust[0] != '\0' ? " " : "", trust);
+    (void)printf("%s%s\n", options->no_evaluator ? " --no-evaluator" : "", trust);
 }
 
 static void print_next(const seed_runs *all, bool can_be_drawn)

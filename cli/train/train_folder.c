@@ -94,10 +94,9 @@ static const char *trust_of(const char *run)
 static const char *resuming(const char *run, char out[COMMAND_BYTES])
 {
     char program[PATH_MAX], word[PATH_MAX];
-    const char *trust = trust_of(run);
-    (void)snprintf(out, COMMAND_BYTES, "%s train --run %s --resume%s%s",
+    (void)snprintf(out, COMMAND_BYTES, "%s train --run %s --resume%s",
                    aq_shell_program(program, sizeof(program)),
-                   aq_shell_word(word, sizeof(word), run), trust[0] != '\0' ? " " : "", trust);
+                   aq_shell_word(word, sizeof(word), run), trust_of(run));
     return out;
 }
 

@@ -138,11 +138,10 @@ static int prepare(const sweep_arguments *arguments, char *ret_dir, aq_error *er
 static int say_stopped(const char *task, const char *dir, aq_error *error)
 {
     char program[PATH_MAX], folder[PATH_MAX];
-    const char *trust = aq_env_code_option(task);
     return aq_fail(error, AQ_E_CLOSED,
-                   "interrupted; '%s sweep --folder %s --resume%s%s' goes on with it",
+                   "interrupted; '%s sweep --folder %s --resume%s' goes on with it",
                    aq_shell_program(program, sizeof(program)),
-                   aq_shell_word(folder, sizeof(folder), dir), trust[0] != '\0' ? " " : "", trust);
+                   aq_shell_word(folder, sizeof(folder), dir), aq_env_code_option(task));
 }
 
 /* In the words of the first run that came to nothing. */
