@@ -20,8 +20,7 @@ struct aq_net_train {
     bool is_quantized;
     bool gives_input_parts; /* the one layer that takes the input gives parts of its gradient */
     uint32_t rows_max, backward_rows_max;
-    uint32_t rows;                             /* of the last forward */
-    uint32_t end_count, ends[AQ_NET_ENDS_MAX]; /* layers */
+    uint32_t rows; /* of the last forward */
     aq_layer_sources sources[AQ_NET_LAYERS_MAX];
     aq_train_layer layers[AQ_NET_LAYERS_MAX]; /* of the last forward */
     float *quant_weight[AQ_NET_LAYERS_MAX];   /* NULL: never quantized */
@@ -45,7 +44,7 @@ static uint32_t count_more(const aq_net_spec *spec)
         most = sources > most ? sources : most;
         is_chain &= aq_net_is_chained(spec, l);
     }
-    return is_chain && aq_net_end_count(spec) == 1 ? 0 : most;
+    return is_chain ? 0 : most;
 }
 
 /* Of the layer that needs most; one at a time uses it. */
@@ -141,15 +140,13 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
         return aq_fail(error, AQ_E_NOMEM, "no memory for training a network");
     }
     train->spec = *config->spec;
+    AQ_ASSERT(aq_net_end_count(&train->spec) == 1);
     train->split = config->split;
     train->quant = config->quant;
     train->rows_max = config->rows_max;
     train->backward_rows_max = config->backward_rows_max;
     for (uint32_t l = 0; l < train->spec.layer_count; l++) {
         train->sources[l] = aq_net_sources(&train->spec, l);
-        if (aq_net_is_end(&train->spec, l)) {
-            train->ends[train->end_count++] = l;
-        }
     }
     train->gives_input_parts = aq_net_reader_count(&train->spec, 0) == 1 &&
                                aq_train_kind_of(&train->spec.layers[0])->gives_parts;
@@ -247,7 +244,7 @@ static const float *forward(aq_net_train *train, const aq_params *params, const 
         }
     }
     train->rows = rows;
-    return aq_net_output(train, 0);
+    return train->layers[train->spec.layer_count - 1].out;
 }
 
 const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
@@ -295,19 +292,13 @@ void aq_net_states_behind(const aq_net_train *train, float *ret_state)
     }
 }
 
-const float *aq_net_output(const aq_net_train *train, uint32_t end)
-{
-    AQ_ASSERT(end < train->end_count);
-    return train->layers[train->ends[end]].out;
-}
-
 /* ---- backward ------------------------------------------------------------------------------- */
 
 void aq_net_backward(aq_net_train *train, float *d_out, uint32_t rows, aq_params *gradient)
 {
     aq_net_backward_as(
         train, &(aq_net_backward_plan){
-                   .d_out = {d_out}, .rows = rows, .counted_rows = rows, .gradient = gradient});
+                   .d_out = d_out, .rows = rows, .counted_rows = rows, .gradient = gradient});
 }
 
 /* Whether the gradient of the input goes where the plan wants it, and not past d[0]. */
@@ -364,7 +355,7 @@ static void backward_layer(const aq_net_train *train, const aq_net_backward_plan
     }
 }
 
-/* The wanted part of the input's gradient, which is there as a whole; NULL: it is all zeros. */
+/* The wanted part of the input's gradient, which is there as a whole. */
 static void copy_input_part(const aq_net_train *train, const aq_net_backward_plan *plan,
                             const float *d)
 {
@@ -372,11 +363,7 @@ static void copy_input_part(const aq_net_train *train, const aq_net_backward_pla
     const uint32_t first = plan->input_first_column;
     float *to = plan->d_input;
     for (uint32_t row = plan->input_first_row; row < plan->rows; row++, to += inputs - first) {
-        if (d != NULL) {
-            memcpy(to, d + (size_t)row * inputs + first, (inputs - first) * sizeof(*to));
-        } else {
-            memset(to, 0, (inputs - first) * sizeof(*to));
-        }
+        memcpy(to, d + (size_t)row * inputs + first, (inputs - first) * sizeof(*to));
     }
 }
 
@@ -387,18 +374,11 @@ void aq_net_backward_as(aq_net_train *train, const aq_net_backward_plan *plan)
     AQ_ASSERT(plan->counted_rows <= plan->rows);
     AQ_ASSERT(plan->rows <= train->rows);
     AQ_ASSERT(plan->rows <= train->backward_rows_max);
-    for (uint32_t k = 0; k < train->end_count; k++) {
-        d[1 + train->ends[k]] = plan->d_out[k];
-    }
+    d[train->spec.layer_count] = plan->d_out;
     for (uint32_t l = train->spec.layer_count; l-- > 0;) {
-        if (d[1 + l] != NULL) {
-            backward_layer(train, plan, l, d);
-        } else {
-            memset(plan->gradient->weight[l], 0,
-                   aq_layer_parameters(&train->spec.layers[l]) * sizeof(float));
-        }
+        backward_layer(train, plan, l, d);
     }
-    if (plan->d_input != NULL && !(is_direct(train, plan) && d[0] != NULL)) {
+    if (plan->d_input != NULL && !is_direct(train, plan)) {
         copy_input_part(train, plan, d[0]);
     }
 }

@@ -4,14 +4,14 @@
  * nothing. One thread at a time.
  *
  *   X[0] = input (rows, inputs);  X[l+1] = layer[l](X[its sources])
- *   dX[v] = what comes in at an end, and the sum over the layers that take v of what they give back
+ *   dX[v] = what comes in at the end, or the sum over the layers that take v of what they give back
  *
  * What each kind of layer does is train_layers.h. Quantized, a linear layer computes with what the
  * levels of its weights and of its input stand for (fake_quant.h), forward and backward; the
  * gradient at that point counts as the gradient of the real weights and of the real input.
  *
  * Ranks that share a network (net_split.h) make the same passes over the same rows, at once; what
- * comes out at an end, and the gradient of the input, is that of the whole network on all of them.
+ * comes out at the end, and the gradient of the input, is that of the whole network on all of them.
  */
 #ifndef AQ_LEARNER_NN_NET_TRAIN_H
 #define AQ_LEARNER_NN_NET_TRAIN_H
@@ -36,7 +36,7 @@ typedef struct aq_net_sequences {
 } aq_net_sequences;
 
 typedef struct aq_net_train_config {
-    const aq_net_spec *spec;    /* valid; copied */
+    const aq_net_spec *spec;    /* valid, with one end; copied */
     const aq_net_split *split;  /* of which that is the slice; lent; NULL: it is whole */
     uint32_t rows_max;          /* that go forward; not 0 */
     uint32_t backward_rows_max; /* of these, at most, back; not 0, not more */
@@ -59,7 +59,7 @@ void aq_net_train_quantize(aq_net_train *train, bool is_quantized);
  * on: the number `draw` of what `whose` tells apart. At first there is none. */
 void aq_net_train_draw(aq_net_train *train, uint64_t key, uint32_t whose, uint64_t draw);
 
-/* What the network's first end gives, (rows, its width); it stays valid until the next forward of
+/* What the network gives, (rows, outputs); it stays valid until the next forward of
  * this object. `params` and `input` must stay as they are until the backward pass is over. */
 const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
                             uint32_t rows);
@@ -73,22 +73,18 @@ const float *aq_net_forward_through(aq_net_train *train, const aq_params *params
  * aq_net_spec_state), from which they may go on. */
 void aq_net_states_behind(const aq_net_train *train, float *ret_state);
 
-/* As aq_net_forward, of any end, of the last forward. */
-const float *aq_net_output(const aq_net_train *train, uint32_t end);
-
 /* Gradients of sum over the first `rows` rows of d_out . out, with respect to every parameter of
  * the last forward, into `gradient` (overwritten, but for arrays, which the loss knows). `d_out` is
- * (rows, outputs) of the only end and is used as scratch. Follows a forward of at least so many
+ * (rows, outputs) and is used as scratch. Follows a forward of at least so many
  * rows: the rows beyond count as constants, at no cost. */
 void aq_net_backward(aq_net_train *train, float *d_out, uint32_t rows, aq_params *gradient);
 
-/* A backward pass in which ends, or rows, differ in what they are for. */
+/* A backward pass in which rows differ in what they are for. */
 typedef struct aq_net_backward_plan {
-    float
-        *d_out[AQ_NET_ENDS_MAX]; /* of each end, (rows, its width); scratch. NULL: it is not used */
-    uint32_t rows;               /* through which gradients flow */
-    uint32_t counted_rows;       /* the first of them, which count in `gradient`; not 0 */
-    aq_params *gradient;         /* overwritten */
+    float *d_out;          /* (rows, outputs); scratch */
+    uint32_t rows;         /* through which gradients flow */
+    uint32_t counted_rows; /* the first of them, which count in `gradient`; not 0 */
+    aq_params *gradient;   /* overwritten */
     /* The gradient of the input, its rows and columns from these on, (rows - input_first_row,
      * inputs - input_first_column); NULL: not wanted. */
     float *d_input;

@@ -209,7 +209,7 @@ static void train_critics(aq_actor_critic_share *share, const aq_rows_view *view
             value_slopes(share, view, values, k, rows);
         }
         aq_net_backward_as(share->critic[k], &(aq_net_backward_plan){
-                                                 .d_out = {share->d_critic},
+                                                 .d_out = share->d_critic,
                                                  .rows = rows,
                                                  .counted_rows = counted,
                                                  .gradient = &share->gradient.critic[k],

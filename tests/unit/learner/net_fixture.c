@@ -378,7 +378,7 @@ void net_fixture_check_input_gradient(net_fixture *f, uint32_t rows, uint32_t co
     const double largest = parameter_differences(f, parameters, &added, counted, want);
     memcpy(d_out, f->d_out, sizeof(d_out));
     aq_net_forward(f->train, &f->params, f->input, NET_ROWS);
-    aq_net_backward_as(f->train, &(aq_net_backward_plan){.d_out = {d_out},
+    aq_net_backward_as(f->train, &(aq_net_backward_plan){.d_out = d_out,
                                                          .rows = rows,
                                                          .counted_rows = counted,
                                                          .gradient = &f->gradient,

@@ -103,7 +103,7 @@ TEST(gradients_of_means_and_deviations_agree_with_finite_differences)
     float d_out[ROWS * OUTPUTS], d_input[ROWS * INPUTS];
     memcpy(d_out, net->d_out, sizeof(d_out));
     (void)forward(net, 3);
-    aq_net_backward_as(net->train, &(aq_net_backward_plan){.d_out = {d_out},
+    aq_net_backward_as(net->train, &(aq_net_backward_plan){.d_out = d_out,
                                                            .rows = ROWS,
                                                            .counted_rows = ROWS,
                                                            .gradient = &net->gradient,
