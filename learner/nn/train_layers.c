@@ -16,6 +16,7 @@ const aq_train_kind *aq_train_kind_of(const aq_layer_spec *layer)
     static const aq_train_kind *const kinds[] = {AQ_LAYER_KINDS(ROW)};
 #undef ROW
     AQ_ASSERT(layer->kind < AQ_LAYER_KINDS_END);
+    AQ_ASSERT(kinds[layer->kind]->forward != NULL);
     return kinds[layer->kind];
 }
 

@@ -53,11 +53,11 @@ typedef struct aq_train_kind {
     void (*add_room)(const aq_layer_spec *layer, uint32_t rows, uint32_t backward_rows,
                      aq_products_room *room);
     bool gives_parts; /* backward computes what is wanted of d_x[0] alone */
-    void (*forward)(const aq_train_layer *layer, uint32_t rows);
+    void (*forward)(const aq_train_layer *layer, uint32_t rows); /* NULL: it is never trained */
     void (*backward)(const aq_train_layer *layer, const aq_train_gradient *gradient, uint32_t rows);
 } aq_train_kind;
 
-/* Of a valid layer. */
+/* Of a valid layer that can be trained. */
 const aq_train_kind *aq_train_kind_of(const aq_layer_spec *layer);
 
 /* For the rows: d back through the activation; the counted rows, and in each all values of one row

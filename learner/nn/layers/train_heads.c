@@ -1,7 +1,6 @@
 /*
  * dueling and categorical: what stands at the end of networks of values.
  */
-#include "learner/nn/passes.h"
 #include "learner/nn/train_layers.h"
 
 /* ---- dueling -------------------------------------------------------------------------------- */
@@ -56,47 +55,5 @@ const aq_train_kind aq_train_dueling = {.forward = dueling_forward, .backward = 
 
 /* ---- categorical ---------------------------------------------------------------------------- */
 
-/* The probabilities of all choices of one row, and the mean of one choice's atoms. */
-static float mean_atom(const float *probabilities, const aq_head_shape *head)
-{
-    float mean = 0.0f;
-    for (uint32_t k = 0; k < head->atoms; k++) {
-        mean += probabilities[k] * aq_head_atom(head, k);
-    }
-    return mean;
-}
-
-static size_t categorical_kept_bytes(const aq_layer_spec *layer)
-{
-    return layer->inputs * sizeof(float);
-}
-
-static void categorical_forward(const aq_train_layer *layer, uint32_t rows)
-{
-    const aq_head_shape *head = &layer->spec->head;
-    const size_t choices = (size_t)rows * head->choices;
-    float *probabilities = layer->kept;
-    aq_passes_best()->softmax(layer->x[0], choices, head->atoms, probabilities);
-    for (size_t c = 0; c < choices; c++) {
-        layer->out[c] = mean_atom(probabilities + c * head->atoms, head);
-    }
-}
-
-/* d_x[c][k] = d[c] * p[c][k] * (atom[k] - y[c]) */
-static void categorical_backward(const aq_train_layer *layer, const aq_train_gradient *gradient,
-                                 uint32_t rows)
-{
-    const aq_head_shape *head = &layer->spec->head;
-    const size_t choices = (size_t)rows * head->choices;
-    for (size_t c = 0; c < choices; c++) {
-        const float *probabilities = (const float *)layer->kept + c * head->atoms;
-        float *d_x = gradient->d_x[0] + c * head->atoms;
-        for (uint32_t k = 0; k < head->atoms; k++) {
-            d_x[k] = gradient->d[c] * probabilities[k] * (aq_head_atom(head, k) - layer->out[c]);
-        }
-    }
-}
-
-const aq_train_kind aq_train_categorical = {.kept_bytes = categorical_kept_bytes,
-                                            .forward = categorical_forward,
-                                            .backward = categorical_backward};
+/* What makes values of distributions has no parameters, and is part of the policy alone. */
+const aq_train_kind aq_train_categorical = {.forward = NULL};

@@ -179,20 +179,6 @@ static void dueling(const aq_layer_spec *layer, const double *x, double *z)
     }
 }
 
-static void categorical(const aq_layer_spec *layer, const double *x, double *z)
-{
-    const aq_head_shape *head = &layer->head;
-    for (uint32_t c = 0; c < head->choices; c++) {
-        double sum = 0, mean = 0;
-        for (uint32_t k = 0; k < head->atoms; k++) {
-            const double power = exp(x[c * head->atoms + k]);
-            sum += power;
-            mean += power * (head->low + (double)(head->high - head->low) * k / (head->atoms - 1));
-        }
-        z[c] = mean / sum;
-    }
-}
-
 /* The values of a network for one row. */
 typedef struct row_values {
     double of[AQ_NET_VALUES_MAX][NET_WIDTH_MAX];
@@ -220,14 +206,11 @@ static void forward_layer(const aq_net_spec *spec, uint32_t l, const double *at,
     case AQ_LAYER_DUELING:
         dueling(layer, x, z);
         break;
-    case AQ_LAYER_ADD:
+    default:
+        assert_int_equal(layer->kind, AQ_LAYER_ADD);
         for (uint32_t o = 0; o < layer->outputs; o++) {
             z[o] = x[o] + values->of[layer->sources.values[1]][o];
         }
-        break;
-    default:
-        assert_int_equal(layer->kind, AQ_LAYER_CATEGORICAL);
-        categorical(layer, x, z);
         break;
     }
     for (uint32_t o = 0; o < layer->outputs; o++) {

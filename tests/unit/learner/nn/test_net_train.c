@@ -89,13 +89,12 @@ TEST(gradients_through_both_are_right)
     check_kinds(true, true, off, 47);
 }
 
-/* 4-8-(1 + 3 choices of 5 atoms)-dueling-means. */
+/* 4-8-(1 + 3 choices of 5 atoms)-dueling. */
 TEST(gradients_through_distributions_are_right)
 {
-    const aq_head_shape head = {.choices = 3, .atoms = 5, .low = -1, .high = 3};
     const aq_layer_spec layers[] = {aq_layer_linear(4, 8, AQ_ACTIVATION_TANH),
                                     aq_layer_linear(8, 20, AQ_ACTIVATION_NONE),
-                                    aq_layer_dueling(3, 5), aq_layer_categorical(&head)};
+                                    aq_layer_dueling(3, 5)};
     aq_net_spec spec = net_of(layers);
     net_fixture *f = net_fixture_of(&spec, off, 59);
     net_fixture_check_gradient(f, NET_ROWS);
