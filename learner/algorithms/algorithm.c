@@ -25,6 +25,15 @@ const aq_algorithm_class *aq_algorithm_at(size_t index)
     return classes[index];
 }
 
+uint32_t aq_algorithm_acts_by(const aq_algorithm_class *class, const aq_run_config *config,
+                              const aq_schema *schema)
+{
+    const uint32_t head =
+        schema->action.kind == AQ_SPACE_DISCRETE ? class->head_of_choices : class->head_of_numbers;
+    AQ_ASSERT(head != 0);
+    return head == AQ_HEAD_GAUSSIAN && config->learner.gsde ? AQ_HEAD_GSDE : head;
+}
+
 void aq_algorithm_set_blas_threads(const aq_algorithm_class *class, const aq_run_config *config)
 {
     const bool has_others = class->has_own_threads || aq_products_bf16_threads(config, 1) != 0;

@@ -17,6 +17,7 @@
 #include "common/experience/schema.h"
 #include "common/nn/named_arrays.h"
 #include "common/nn/params.h"
+#include "common/policy/head.h"
 #include "learner/algorithms/metric.h"
 #include "learner/gradients/model_group.h"
 
@@ -76,8 +77,8 @@ typedef struct aq_algorithm_class {
     bool has_own_threads;  /* learner.threads of them, each of which wants products to itself */
     const aq_algorithm_by_gradients *by_gradients; /* NULL: it learns from rows alone */
 
-    /* How actors act on such a task; enum aq_head_number. */
-    uint32_t (*head)(const aq_run_config *config, const aq_schema *schema);
+    /* How actors act on tasks of such actions; 0: it is not for them. */
+    enum aq_head_number head_of_choices, head_of_numbers;
 
     /* The task's actions are of the kind that it is made for. AQ_E_UNSUPPORTED, in words, when it
      * can't learn the task all the same; AQ_E_INVALID for settings that make no network;
@@ -141,6 +142,11 @@ typedef struct aq_algorithm_class {
 /* In the order of enum aq_algorithm, so that a configuration's choice is an index. */
 size_t aq_algorithm_count(void);
 const aq_algorithm_class *aq_algorithm_at(size_t index);
+
+/* How actors act on a task that the class is for; enum aq_head_number. Those that draw numbers by a
+ * Gaussian do so by gSDE if the settings say so. */
+uint32_t aq_algorithm_acts_by(const aq_algorithm_class *class, const aq_run_config *config,
+                              const aq_schema *schema);
 
 /* OpenBLAS gets learner.threads, or one where the algorithm or products in bf16 have threads of
  * their own: between products its threads spin for milliseconds, on processors that others need. */

@@ -219,7 +219,7 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     plan.algorithm_class = aq_algorithm_at(plan.config.learner.algorithm);
     fill_settings(&plan.config, &plan);
     fill_recorded(&plan);
-    plan.head = plan.algorithm_class->head(&plan.config, &plan.settings.schema);
+    plan.head = aq_algorithm_acts_by(plan.algorithm_class, &plan.config, &plan.settings.schema);
     rc = fill_tables(config, &plan, error);
     if (rc == 0) {
         rc = check_groups(&plan, error);

@@ -46,8 +46,6 @@ typedef struct aq_actor_critic_kind {
 
 /* Members of the class. */
 AQ_ALGORITHM_FUNCTIONS(aq_actor_critic);
-uint32_t aq_actor_critic_head(const aq_run_config *config, const aq_schema *schema);
-uint32_t aq_soft_head(const aq_run_config *config, const aq_schema *schema); /* of soft ones */
 void aq_actor_critic_restored(aq_algorithm *algorithm);
 aq_slices aq_actor_critic_slices(const aq_algorithm *algorithm, const char *array);
 

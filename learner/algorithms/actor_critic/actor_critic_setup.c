@@ -15,19 +15,6 @@
 /* The stream of the initial weights, among those of the run's seed: "a-c init". */
 #define INIT_STREAM UINT64_C(0x612d6320696e6974)
 
-uint32_t aq_actor_critic_head(const aq_run_config *config, const aq_schema *schema)
-{
-    (void)config;
-    (void)schema;
-    return AQ_HEAD_TANH_BOX;
-}
-
-uint32_t aq_soft_head(const aq_run_config *config, const aq_schema *schema)
-{
-    (void)config;
-    return schema->action.kind == AQ_SPACE_DISCRETE ? AQ_HEAD_CATEGORICAL : AQ_HEAD_SQUASHED;
-}
-
 static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)
 {
     setup->bounds = action->bound_count;

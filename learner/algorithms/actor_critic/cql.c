@@ -16,7 +16,8 @@ const aq_algorithm_class aq_cql_class = {
     .name = "cql",
     .summary = "sac with conservative values, for data sets of any actions",
     .kind = &kind,
-    .head = aq_soft_head,
+    .head_of_choices = AQ_HEAD_CATEGORICAL,
+    .head_of_numbers = AQ_HEAD_SQUASHED,
     .metrics = {aq_soft_metrics, AQ_CONSERVATIVE_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

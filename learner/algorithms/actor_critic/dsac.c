@@ -19,7 +19,7 @@ const aq_algorithm_class aq_dsac_class = {
     .name = "dsac",
     .summary = "sac with a critic of return distributions, for continuous actions",
     .kind = &kind,
-    .head = aq_soft_head,
+    .head_of_numbers = AQ_HEAD_SQUASHED,
     .metrics = {aq_soft_distribution_metrics, AQ_SOFT_DISTRIBUTION_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

@@ -12,17 +12,12 @@ static const aq_actor_critic_kind kind = {
     .is_implicit = true,
 };
 
-static uint32_t head(const aq_run_config *config, const aq_schema *schema)
-{
-    (void)config;
-    return schema->action.kind == AQ_SPACE_DISCRETE ? AQ_HEAD_ARGMAX : AQ_HEAD_TANH_BOX;
-}
-
 const aq_algorithm_class aq_iql_class = {
     .name = "iql",
     .summary = "a policy that imitates the better of the data's actions, for data sets of any",
     .kind = &kind,
-    .head = head,
+    .head_of_choices = AQ_HEAD_ARGMAX,
+    .head_of_numbers = AQ_HEAD_TANH_BOX,
     .metrics = {aq_cloning_metrics, AQ_CLONING_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

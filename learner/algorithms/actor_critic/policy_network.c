@@ -57,7 +57,7 @@ int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
     if (rc != 0) {
         return rc;
     }
-    const aq_layer_spec last = last_layer(schema, class->head(config, schema));
+    const aq_layer_spec last = last_layer(schema, aq_algorithm_acts_by(class, config, schema));
     return aq_hidden_layers_network(&hidden, 0, &last, ret_spec, error);
 }
 

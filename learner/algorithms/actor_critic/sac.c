@@ -17,7 +17,8 @@ const aq_algorithm_class aq_sac_class = {
     .name = "sac",
     .summary = "a policy that draws and is paid for its entropy, and two critics, for any actions",
     .kind = &kind,
-    .head = aq_soft_head,
+    .head_of_choices = AQ_HEAD_CATEGORICAL,
+    .head_of_numbers = AQ_HEAD_SQUASHED,
     .metrics = {aq_soft_metrics, AQ_SOFT_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

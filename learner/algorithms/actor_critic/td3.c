@@ -16,7 +16,7 @@ const aq_algorithm_class aq_td3_class = {
     .name = "td3",
     .summary = "a policy that is improved now and then, and two critics, for continuous actions",
     .kind = &kind,
-    .head = aq_actor_critic_head,
+    .head_of_numbers = AQ_HEAD_TANH_BOX,
     .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

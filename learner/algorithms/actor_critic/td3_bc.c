@@ -16,7 +16,7 @@ const aq_algorithm_class aq_td3_bc_class = {
     .name = "td3_bc",
     .summary = "td3 whose policy also imitates the data, for data sets of continuous actions",
     .kind = &kind,
-    .head = aq_actor_critic_head,
+    .head_of_numbers = AQ_HEAD_TANH_BOX,
     .metrics = {aq_cloning_metrics, AQ_CLONING_METRICS},
     AQ_ACTOR_CRITIC_MEMBERS,
 };

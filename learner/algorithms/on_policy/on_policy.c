@@ -80,7 +80,7 @@ static int check(const aq_algorithm_class *class, const aq_algorithm_setup *setu
     const aq_run_config *config = setup->config;
     const aq_on_policy_kind *kind = class->kind;
     if (kind->clips && config->learner.mean_noise > 0 &&
-        aq_on_policy_head(config, setup->schema) == AQ_HEAD_GSDE) {
+        aq_algorithm_acts_by(class, config, setup->schema) == AQ_HEAD_GSDE) {
         return aq_fail(error, AQ_E_INVALID,
                        "learner.mean_noise moves means that a network gives, with learner.gsde it "
                        "gives features of them; learner.mean_noise=0 works");
@@ -109,7 +109,7 @@ static void take_settings(aq_on_policy *self, const aq_algorithm_setup *setup)
         .clip = kind->clips ? config->learner.clip : 0.0,
     };
     self->action = schema->action;
-    self->drawing = aq_head_of(aq_on_policy_head(config, schema));
+    self->drawing = aq_head_of(aq_algorithm_acts_by(self->head.class, config, schema));
     self->inputs = (uint32_t)aq_space_elements(&schema->obs);
     self->elements =
         schema->action.kind == AQ_SPACE_BOX ? (uint32_t)aq_space_elements(&schema->action) : 0;
@@ -238,8 +238,7 @@ int aq_on_policy_create(const aq_algorithm_class *class, const aq_algorithm_setu
     self->head.class = class;
     self->kind = class->kind;
     self->exchange = setup->exchange;
-    rc = aq_on_policy_policy_spec(setup->config, setup->schema, class->name, &self->policy.spec,
-                                  error);
+    rc = aq_on_policy_policy_spec(setup->config, setup->schema, class, &self->policy.spec, error);
     if (rc == 0) {
         rc = check_state(&self->policy.spec, setup, error);
     }

@@ -10,14 +10,6 @@
 #include "common/policy/torso.h"
 #include "learner/nn/hidden_layers.h"
 
-uint32_t aq_on_policy_head(const aq_run_config *config, const aq_schema *schema)
-{
-    if (schema->action.kind == AQ_SPACE_DISCRETE) {
-        return AQ_HEAD_CATEGORICAL;
-    }
-    return config->learner.gsde ? AQ_HEAD_GSDE : AQ_HEAD_GAUSSIAN;
-}
-
 static int check_task(const aq_schema *schema, const char *algorithm, aq_error *error)
 {
     const aq_space *action = &schema->action;
@@ -62,13 +54,14 @@ static int add_head(uint32_t head, const aq_space *action, uint32_t width, aq_ne
 }
 
 int aq_on_policy_policy_spec(const aq_run_config *config, const aq_schema *schema,
-                             const char *algorithm, aq_net_spec *ret_spec, aq_error *error)
+                             const aq_algorithm_class *class, aq_net_spec *ret_spec,
+                             aq_error *error)
 {
     aq_net_spec spec = {.layer_count = 0};
     aq_hidden_layers hidden;
     uint32_t width = 0;
-    const uint32_t head = aq_on_policy_head(config, schema);
-    int rc = check_task(schema, algorithm, error);
+    const uint32_t head = aq_algorithm_acts_by(class, config, schema);
+    int rc = check_task(schema, class->name, error);
     if (rc == 0) {
         rc = aq_hidden_layers_of(config, &schema->obs, &hidden, error);
     }

@@ -10,15 +10,13 @@
 #include "common/config/run_config.h"
 #include "common/experience/schema.h"
 #include "common/nn/params.h"
-
-/* Choices: categorical. Numbers: Gaussian, or gSDE if the settings say so. */
-uint32_t aq_on_policy_head(const aq_run_config *config, const aq_schema *schema);
+#include "learner/algorithms/algorithm.h"
 
 /* Hidden layers as learner.hidden says; a last layer, and arrays, as the head wants them.
  * AQ_E_INVALID for settings that make no network, AQ_E_UNSUPPORTED for a task that it cannot act
  * in; in words that begin with the algorithm's name. */
 int aq_on_policy_policy_spec(const aq_run_config *config, const aq_schema *schema,
-                             const char *algorithm, aq_net_spec *ret_spec,
+                             const aq_algorithm_class *class, aq_net_spec *ret_spec,
                              aq_error *error) AQ_MUST_USE;
 
 /* Hidden layers as learner.critic_hidden says, one value. */

@@ -4,7 +4,6 @@
  * Here is in what it differs; the rest is on_policy.c.
  */
 #include "learner/algorithms/on_policy/on_policy.h"
-#include "learner/algorithms/on_policy/on_policy_network.h"
 
 const aq_algorithm_class aq_ppo_class = {
     .name = "ppo",

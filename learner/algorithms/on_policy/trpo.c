@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "learner/algorithms/on_policy/on_policy_network.h"
 #include "learner/algorithms/on_policy/on_policy_priv.h"
 #include "learner/nn/passes.h"
 

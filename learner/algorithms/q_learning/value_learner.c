@@ -204,13 +204,6 @@ int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_n
 
 /* ---- what others see ------------------------------------------------------------------------ */
 
-uint32_t aq_value_learner_head(const aq_run_config *config, const aq_schema *schema)
-{
-    (void)config;
-    (void)schema;
-    return AQ_HEAD_ARGMAX;
-}
-
 const aq_net_spec *aq_value_learner_spec(const aq_algorithm *algorithm)
 {
     return &((const aq_value_learner *)algorithm)->acting_spec;

@@ -17,7 +17,6 @@
 #include "common/base/memory.h"
 #include "common/config/explore.h"
 #include "common/nn/params.h"
-#include "common/policy/head.h"
 #include "learner/algorithms/batch_steps.h"
 
 /* The least shortfall that is published, a level of int8, so that no output is all zeros, of which
@@ -116,13 +115,6 @@ static int make_table(table_learner *self, const aq_algorithm_setup *setup)
         self->values.weight[0][i] = (float)config->learner.initial_value;
     }
     return make_shared(self);
-}
-
-uint32_t aq_table_learner_head(const aq_run_config *config, const aq_schema *schema)
-{
-    (void)config;
-    (void)schema;
-    return AQ_HEAD_ARGMAX;
 }
 
 int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,

@@ -31,14 +31,13 @@ typedef struct aq_table_kind {
 
 /* Members of the class. */
 AQ_ALGORITHM_FUNCTIONS(aq_table_learner);
-uint32_t aq_table_learner_head(const aq_run_config *config, const aq_schema *schema);
 void aq_table_learner_set_epsilon(aq_algorithm *algorithm, double epsilon);
 
 extern const aq_metric aq_table_learner_metrics[];
 
 /* All members that the classes have in common. */
 #define AQ_TABLE_LEARNER_MEMBERS                                                                   \
-    .metrics = {aq_table_learner_metrics, AQ_VALUE_FIGURES}, .head = aq_table_learner_head,        \
+    .metrics = {aq_table_learner_metrics, AQ_VALUE_FIGURES}, .head_of_choices = AQ_HEAD_ARGMAX,    \
     .set_epsilon = aq_table_learner_set_epsilon, AQ_ALGORITHM_MEMBERS(aq_table_learner)
 
 #endif

@@ -91,17 +91,10 @@ static const aq_metric metrics[] = {
     {.name = "loss", .title = "loss", .unit = "", .meaning = "Loss."},
     {.name = "q_mean", .title = "mean value", .unit = "", .meaning = "Value."}};
 
-static uint32_t fake_head(const aq_run_config *config, const aq_schema *schema)
-{
-    (void)config;
-    (void)schema;
-    return AQ_HEAD_ARGMAX;
-}
-
 const aq_algorithm_class fake_algorithm_class = {
     .name = "fake",
     .summary = "Counts its steps.",
-    .head = fake_head,
+    .head_of_choices = AQ_HEAD_ARGMAX,
     .train = train,
     .spec = spec,
     .policy = policy,

@@ -6,10 +6,14 @@
 
 TEST(every_algorithm_is_complete)
 {
+    const aq_space choices = {.kind = AQ_SPACE_DISCRETE}, numbers = {.kind = AQ_SPACE_BOX};
     for (size_t i = 0; i < aq_algorithm_count(); i++) {
         const aq_algorithm_class *a = aq_algorithm_at(i);
         assert_true(a->summary != NULL && a->summary[0] != '\0');
-        assert_true(a->head != 0);
+        assert_int_equal(a->head_of_choices != 0,
+                         aq_algorithm_takes((enum aq_algorithm)i, &choices));
+        assert_int_equal(a->head_of_numbers != 0,
+                         aq_algorithm_takes((enum aq_algorithm)i, &numbers));
         assert_true(a->create != NULL && a->destroy != NULL && a->train != NULL);
         assert_true(a->spec != NULL && a->policy != NULL);
         assert_true(a->arrays != NULL);

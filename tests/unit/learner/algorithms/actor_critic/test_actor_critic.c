@@ -137,7 +137,8 @@ TEST(the_policys_parameters_are_the_first)
         assert_int_equal(aq_net_spec_outputs(spec), learned[i].outputs);
         assert_int_equal(spec->layers[spec->layer_count - 1].activation,
                          is_tanh ? AQ_ACTIVATION_TANH : AQ_ACTIVATION_NONE);
-        assert_int_equal(aq_agent_class(f.algorithm)->head(&config, &schema), learned[i].head);
+        assert_int_equal(aq_algorithm_acts_by(aq_agent_class(f.algorithm), &config, &schema),
+                         learned[i].head);
     }
 }
 

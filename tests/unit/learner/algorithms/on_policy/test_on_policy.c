@@ -64,7 +64,7 @@ static stand make(const aq_algorithm_class *class, enum problem problem)
         aq_space_init_box(&all.schema.action, 1, low, high);
     }
     all.agent = agent_of(class, &all.config, &all.schema, 7);
-    all.head = aq_head_of(class->head(&all.config, &all.schema));
+    all.head = aq_head_of(aq_algorithm_acts_by(class, &all.config, &all.schema));
     all.group = fixture_recorded(&all.schema, class->needs.columns, STEPS, ROWS);
     return all;
 }
