@@ -109,7 +109,7 @@ static int share(aq_agent *agent, aq_error *error)
     agent->parameters = parameters->values;
     const size_t policy = agent->class->policy(agent->algorithm)->count;
     AQ_ASSERT(policy <= parameters->count);
-    return aq_shared_network_init(&agent->shared, agent->class->spec(agent->algorithm),
+    return aq_shared_network_init(&agent->shared, agent->algorithm->spec,
                                   parameters->count - policy, error);
 }
 
@@ -383,7 +383,7 @@ void aq_agent_set_rates(aq_agent *agent, double learning_rate, double critic_lea
 
 const aq_net_spec *aq_agent_spec(const aq_agent *agent)
 {
-    return agent->parameters != NULL ? &agent->shared.spec : agent->class->spec(agent->algorithm);
+    return agent->parameters != NULL ? &agent->shared.spec : agent->algorithm->spec;
 }
 
 aq_model_group *aq_agent_model(const aq_agent *agent)

@@ -21,9 +21,10 @@
 #include "learner/algorithms/metric.h"
 #include "learner/gradients/model_group.h"
 
-/* An algorithm at work. It begins with its class; what follows is its file's own. */
+/* An algorithm at work. It begins with these; what follows is its file's own. */
 typedef struct aq_algorithm_head {
     const struct aq_algorithm_class *class;
+    const aq_net_spec *spec; /* of the policy; never changes */
 } aq_algorithm;
 
 /* How it is trained; what it learns from stands in common/config/algorithm_rows.h. */
@@ -96,8 +97,6 @@ typedef struct aq_algorithm_class {
      * the same on all of them, and none makes another call. */
     int (*train)(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report *ret_report);
 
-    const aq_net_spec *(*spec)(const aq_algorithm *algorithm); /* of the policy */
-
     /* The parameters that actors act with, until the next update. Training that knows of
      * quantization gives what the levels stand for; see fake_quant.h. */
     const aq_params *(*policy)(const aq_algorithm *algorithm);
@@ -128,7 +127,6 @@ typedef struct aq_algorithm_class {
     void family##_destroy(aq_algorithm *algorithm);                                                \
     int family##_train(aq_algorithm *algorithm, const aq_batch *rows,                              \
                        aq_update_report *ret_report) AQ_MUST_USE;                                  \
-    const aq_net_spec *family##_spec(const aq_algorithm *algorithm);                               \
     const aq_params *family##_policy(const aq_algorithm *algorithm);                               \
     void family##_set_rates(aq_algorithm *algorithm, double learning_rate,                         \
                             double critic_learning_rate);                                          \
@@ -136,8 +134,7 @@ typedef struct aq_algorithm_class {
 
 #define AQ_ALGORITHM_MEMBERS(family)                                                               \
     .create = family##_create, .destroy = family##_destroy, .train = family##_train,               \
-    .spec = family##_spec, .policy = family##_policy, .set_rates = family##_set_rates,             \
-    .arrays = family##_arrays
+    .policy = family##_policy, .set_rates = family##_set_rates, .arrays = family##_arrays
 
 /* In the order of enum aq_algorithm, so that a configuration's choice is an index. */
 size_t aq_algorithm_count(void);

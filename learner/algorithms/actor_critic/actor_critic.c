@@ -145,7 +145,7 @@ int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_s
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
     AQ_ASSERT(config->learner.batch_size > 0 && config->learner.batch_size <= AQ_BATCH_ROWS_MAX);
-    self->head.class = class;
+    self->head = (aq_algorithm){.class = class, .spec = &self->setup.policy.whole};
     self->rows_max = (uint32_t)config->learner.batch_size;
     self->obs_bytes = (uint32_t)aq_space_bytes(&setup->schema->obs);
     self->gradient_clip = config->learner.gradient_clip;
@@ -439,11 +439,6 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
 }
 
 /* ---- what others see ------------------------------------------------------------------------ */
-
-const aq_net_spec *aq_actor_critic_spec(const aq_algorithm *algorithm)
-{
-    return &((const actor_critic *)algorithm)->setup.policy.whole;
-}
 
 const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm)
 {

@@ -235,7 +235,7 @@ int aq_on_policy_create(const aq_algorithm_class *class, const aq_algorithm_setu
     if (self == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
-    self->head.class = class;
+    self->head = (aq_algorithm){.class = class, .spec = &self->policy.spec};
     self->kind = class->kind;
     self->exchange = setup->exchange;
     rc = aq_on_policy_policy_spec(setup->config, setup->schema, class, &self->policy.spec, error);
@@ -399,11 +399,6 @@ static int follow(aq_algorithm *algorithm, const float *gradient, aq_update_repo
 const aq_algorithm_by_gradients aq_on_policy_by_gradients = {.adopt = adopt, .follow = follow};
 
 /* ---- what others see ------------------------------------------------------------------------ */
-
-const aq_net_spec *aq_on_policy_spec(const aq_algorithm *algorithm)
-{
-    return &((const aq_on_policy *)algorithm)->policy.spec;
-}
 
 const aq_params *aq_on_policy_policy(const aq_algorithm *algorithm)
 {

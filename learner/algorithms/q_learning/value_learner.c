@@ -114,7 +114,7 @@ int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *c
                           const aq_algorithm_setup *setup, const aq_value_passes *passes,
                           aq_error *error)
 {
-    learner->head.class = class;
+    learner->head = (aq_algorithm){.class = class, .spec = &learner->acting_spec};
     learner->kind = class->kind;
     learner->obs_dtype = setup->schema->obs.dtype;
     learner->gradient_clip = setup->config->learner.gradient_clip;
@@ -203,11 +203,6 @@ int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_n
 }
 
 /* ---- what others see ------------------------------------------------------------------------ */
-
-const aq_net_spec *aq_value_learner_spec(const aq_algorithm *algorithm)
-{
-    return &((const aq_value_learner *)algorithm)->acting_spec;
-}
 
 /* A layer that makes values of distributions has no parameters: these are the policy's, too. */
 const aq_params *aq_value_learner_policy(const aq_algorithm *algorithm)

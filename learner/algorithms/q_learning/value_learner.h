@@ -85,7 +85,6 @@ int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_n
 
 /* Members of the class; arrays are added to by those who have more. */
 void aq_value_learner_destroy(aq_algorithm *algorithm);
-const aq_net_spec *aq_value_learner_spec(const aq_algorithm *algorithm);
 const aq_params *aq_value_learner_policy(const aq_algorithm *algorithm);
 void aq_value_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
                                 double critic_learning_rate);
@@ -93,8 +92,8 @@ void aq_value_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 aq_slices aq_value_learner_slices(const aq_algorithm *algorithm, const char *array);
 
 #define AQ_VALUE_LEARNER_MEMBERS                                                                   \
-    .head_of_choices = AQ_HEAD_ARGMAX, .spec = aq_value_learner_spec,                              \
-    .policy = aq_value_learner_policy, .set_rates = aq_value_learner_set_rates
+    .head_of_choices = AQ_HEAD_ARGMAX, .policy = aq_value_learner_policy,                          \
+    .set_rates = aq_value_learner_set_rates
 
 extern const aq_metric aq_value_learner_metrics[AQ_VALUE_METRICS];
 

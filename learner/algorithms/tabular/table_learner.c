@@ -131,7 +131,7 @@ int aq_table_learner_create(const aq_algorithm_class *class, const aq_algorithm_
         return aq_fail(error, AQ_E_NOMEM, "no memory for a table");
     }
     *self = (table_learner){
-        .head.class = class,
+        .head = {.class = class, .spec = &self->spec},
         .spec = spec,
         .states = aq_net_spec_inputs(&spec),
         .actions = aq_net_spec_outputs(&spec),
@@ -331,11 +331,6 @@ int aq_table_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
 }
 
 /* ---- what others see ------------------------------------------------------------------------ */
-
-const aq_net_spec *aq_table_learner_spec(const aq_algorithm *algorithm)
-{
-    return &((const table_learner *)algorithm)->spec;
-}
 
 /* The actions of one state as they are published. */
 static void publish_state(const table_learner *self, uint32_t state)

@@ -43,11 +43,6 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
     return 0;
 }
 
-static const aq_net_spec *spec(const aq_algorithm *algorithm)
-{
-    return &((const fake_algorithm *)(const void *)algorithm)->kit->spec;
-}
-
 static const aq_params *policy(const aq_algorithm *algorithm)
 {
     return &((const fake_algorithm *)(const void *)algorithm)->kit->params;
@@ -65,7 +60,7 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
 {
     (void)setup;
     (void)error;
-    made->head.class = class;
+    made->head = (aq_algorithm){.class = class, .spec = &made->kit->spec};
     *ret_algorithm = &made->head;
     return 0;
 }
@@ -96,7 +91,6 @@ const aq_algorithm_class fake_algorithm_class = {
     .summary = "Counts its steps.",
     .head_of_choices = AQ_HEAD_ARGMAX,
     .train = train,
-    .spec = spec,
     .policy = policy,
     .set_rates = set_rates,
     .set_epsilon = set_epsilon,
