@@ -30,11 +30,9 @@ typedef struct aq_algorithm_head {
 /* How it is trained; what it learns from stands in common/config/algorithm_rows.h. */
 typedef struct aq_algorithm_needs {
     /* The rows of one update: learner.batch_size of them, or all that one Sample call brought, of
-     * which the algorithm makes epochs and minibatches itself. */
+     * which the algorithm makes epochs and minibatches itself. With each of the latter a version of
+     * the policy is due, otherwise every quantizer.publish_period gradient steps. */
     enum { AQ_UPDATES_BY_BATCH, AQ_UPDATES_BY_GROUP } update;
-    /* When a version of the policy is due: every quantizer.publish_period gradient steps, or with
-     * each update. */
-    enum { AQ_VERSIONS_BY_PERIOD, AQ_VERSIONS_BY_UPDATE } versions;
     /* Names of what actors record besides, of the catalog, ended by NULL; NULL: nothing. Of the
      * first, rows have batch->columns[AQ_BATCH_RECORDED], and so on. */
     const char *const *columns;

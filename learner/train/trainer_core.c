@@ -49,7 +49,7 @@ aq_gradient_rules aq_gradient_rules_of(const aq_run_config *config, size_t value
 /* Steps from version to version; 0: each update makes one. */
 static uint64_t period_of(const aq_trainer_core *core)
 {
-    const bool by_period = aq_agent_class(core->agent)->needs.versions == AQ_VERSIONS_BY_PERIOD;
+    const bool by_period = aq_agent_class(core->agent)->needs.update == AQ_UPDATES_BY_BATCH;
     return by_period                ? core->config.publish_period
            : core->gradient != NULL ? core->config.gradients.actors
                                     : 0;

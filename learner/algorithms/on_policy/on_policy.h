@@ -50,9 +50,7 @@ extern const char *const aq_on_policy_columns[];
 
 /* All that the classes have in common. */
 #define AQ_ON_POLICY_MEMBERS                                                                       \
-    .needs = {.update = AQ_UPDATES_BY_GROUP,                                                       \
-              .versions = AQ_VERSIONS_BY_UPDATE,                                                   \
-              .columns = aq_on_policy_columns},                                                    \
+    .needs = {.update = AQ_UPDATES_BY_GROUP, .columns = aq_on_policy_columns},                     \
     .metrics = {aq_on_policy_metrics, AQ_ON_POLICY_METRICS},                                       \
     .head_of_choices = AQ_HEAD_CATEGORICAL, .head_of_numbers = AQ_HEAD_GAUSSIAN,                   \
     AQ_ALGORITHM_MEMBERS(aq_on_policy)
