@@ -42,34 +42,23 @@ static int make_specs(aq_value_learner *learner, const aq_algorithm_setup *setup
     return rc;
 }
 
-/* What is learned, behind the means of it. */
-static int make_parameters(aq_value_learner *learner)
+/* What is learned, behind the means of it and before the optimizer's moments. */
+static int make_parameters(aq_value_learner *learner, const aq_run_config *config)
 {
     const aq_net_spec *spec = &learner->split.slice;
     const bool has_means = learner->kind->learns == AQ_Q_QUANTILES;
     const size_t before = has_means ? aq_net_spec_parameters(&learner->acting_spec) : 0;
-    learner->block = aq_alloc_large(before + aq_net_spec_parameters(spec), sizeof(float));
+    const size_t count = aq_net_spec_parameters(spec);
+    learner->block = aq_alloc_large(before + 3 * count, sizeof(float));
     if (learner->block == NULL) {
         return AQ_E_NOMEM;
     }
     if (has_means) {
         learner->means = aq_params_view(&learner->acting_spec, learner->block);
     }
-    learner->online = aq_params_view(spec, learner->block + before);
-    return 0;
-}
-
-static int make_optimizer(aq_value_learner *learner, const aq_run_config *config)
-{
-    size_t bytes = 0;
-    const size_t m = aq_arrays_add(&bytes, learner->online.count, sizeof(float));
-    const size_t v = aq_arrays_add(&bytes, learner->online.count, sizeof(float));
-    char *block = aq_alloc_large(1, bytes);
-    if (block == NULL) {
-        return AQ_E_NOMEM;
-    }
-    learner->moments = block;
-    learner->optimizer = aq_optimizer_of(config, (float *)(block + m), (float *)(block + v));
+    float *own = learner->block + before;
+    learner->online = aq_params_view(spec, own);
+    learner->optimizer = aq_optimizer_of(config, own + count, own + 2 * count);
     return 0;
 }
 
@@ -81,8 +70,7 @@ static int make_network(aq_value_learner *learner, const aq_algorithm_setup *set
     const size_t count = aq_net_spec_parameters(spec);
     aq_rng rng;
     learner->quant = aq_fake_quant_of(config, spec);
-    if (make_parameters(learner) != 0 || make_optimizer(learner, config) != 0 ||
-        aq_params_init(spec, &learner->gradient) != 0 ||
+    if (make_parameters(learner, config) != 0 || aq_params_init(spec, &learner->gradient) != 0 ||
         (learner->quant.bits != 0 && aq_params_init(spec, &learner->acting) != 0) ||
         (passes->has_target && aq_params_init(spec, &learner->target) != 0) ||
         aq_gradient_exchange_reserve(learner->exchange, count) != 0 ||
@@ -147,7 +135,6 @@ void aq_value_learner_destroy(aq_algorithm *algorithm)
     aq_params_fini(&learner->acting);
     aq_params_fini(&learner->target);
     aq_params_fini(&learner->gradient);
-    aq_free(learner->moments);
     aq_free(learner->block);
     aq_free(learner->arrays);
     aq_free(learner);

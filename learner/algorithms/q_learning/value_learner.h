@@ -41,14 +41,13 @@ typedef struct aq_value_learner {
     double gradient_clip; /* 0: off */
     aq_fake_quant quant;
     uint64_t quant_delay; /* steps */
-    float *block;         /* of quantiles their means' network; then what is learned */
+    float *block;         /* of quantiles their means' network; what is learned; moments */
     aq_params means;      /* of quantiles only */
     aq_params online, gradient;
     aq_params target;       /* follows what is learned; of zeroes: none */
     uint64_t target_period; /* steps */
     float tau;              /* 0: copies */
     aq_params acting;       /* the learned network as it acts, once training is quantized */
-    void *moments;          /* the optimizer's */
     aq_optimizer optimizer;
     aq_net_train *train;
     aq_gradient_exchange *exchange; /* NULL: none */
