@@ -56,7 +56,7 @@ static struct json_t *source_time(void *user)
     return aq_run_report_time(pages->parts->report);
 }
 
-static void export_status(void *user, const Actorq__V1__StatusReply *status)
+static void export_status(const Actorq__V1__StatusReply *status, void *user)
 {
     aq_learner_export(status, user);
 }

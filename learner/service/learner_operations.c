@@ -115,7 +115,7 @@ static bool fill_gap(const aq_learner_service *service, Actorq__V1__PrecisionGap
 
 /* The reply over what lives as long as the caller says, its members in `members`. */
 static void tell_status(const aq_learner_service *service, Actorq__V1__MemberStatus **members,
-                        size_t count, aq_learner_status_fn tell, void *user)
+                        size_t count, Actorq__V1__StatusReply_Closure tell, void *user)
 {
     Actorq__V1__LearnerStatus learner = ACTORQ__V1__LEARNER_STATUS__INIT;
     Actorq__V1__QuantErrorStatus quant_error = ACTORQ__V1__QUANT_ERROR_STATUS__INIT;
@@ -143,11 +143,11 @@ static void tell_status(const aq_learner_service *service, Actorq__V1__MemberSta
     reply.n_members = count;
     reply.members = members;
     service->owner.status(service->owner.user, &reply, &learner);
-    tell(user, &reply);
+    tell(&reply, user);
 }
 
-int aq_learner_service_status(const aq_learner_service *service, aq_learner_status_fn tell,
-                              void *user)
+int aq_learner_service_status(const aq_learner_service *service,
+                              Actorq__V1__StatusReply_Closure tell, void *user)
 {
     int64_t now_ns = service->owner.now_ns(service->owner.user);
     size_t count = aq_coordinator_member_count(service->coordinator);
@@ -167,24 +167,12 @@ int aq_learner_service_status(const aq_learner_service *service, aq_learner_stat
     return rc;
 }
 
-typedef struct status_answer {
-    Actorq__V1__StatusReply_Closure closure;
-    void *call;
-} status_answer;
-
-static void answer_status(void *user, const Actorq__V1__StatusReply *status)
-{
-    const status_answer *answer = user;
-    answer->closure(status, answer->call);
-}
-
 static void operations_status(Actorq__V1__Operations_Service *methods,
                               const Actorq__V1__StatusRequest *request,
                               Actorq__V1__StatusReply_Closure closure, void *call)
 {
     (void)request;
-    status_answer answer = {closure, call};
-    if (aq_learner_service_status(of_operations(methods), answer_status, &answer) != 0) {
+    if (aq_learner_service_status(of_operations(methods), closure, call) != 0) {
         aq_rpc_fail(call, AQ_RPC_RESOURCE_EXHAUSTED, "out of memory");
     }
 }

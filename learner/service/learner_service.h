@@ -74,9 +74,8 @@ int aq_learner_service_offer(aq_learner_service *service,
 
 /* What Operations/Status answers, which is told to be looked at during the call. AQ_E_NOMEM: it was
  * not. */
-typedef void (*aq_learner_status_fn)(void *user, const Actorq__V1__StatusReply *status);
-int aq_learner_service_status(const aq_learner_service *service, aq_learner_status_fn tell,
-                              void *user) AQ_MUST_USE;
+int aq_learner_service_status(const aq_learner_service *service,
+                              Actorq__V1__StatusReply_Closure tell, void *user) AQ_MUST_USE;
 
 /* Answers everybody who asked for a checkpoint: a path, or NULL and why not. */
 void aq_learner_service_checkpointed(aq_learner_service *service, const char *path, uint64_t step,

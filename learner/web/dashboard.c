@@ -142,7 +142,7 @@ static json_t *facts_json(const aq_run_facts *facts)
                      (int)facts->evaluators, "shards", (int)facts->shards);
 }
 
-static void tell_run(void *user, const Actorq__V1__StatusReply *status)
+static void tell_run(const Actorq__V1__StatusReply *status, void *user)
 {
     run_telling *telling = user;
     const aq_dashboard_sources *sources = &telling->dashboard->sources;

@@ -251,7 +251,7 @@ TEST_IN(dashboard_stand, stand, a_threshold_out_of_reach_is_none)
     json_decref(run);
 }
 
-static void take_facts(void *user, const Actorq__V1__StatusReply *status)
+static void take_facts(const Actorq__V1__StatusReply *status, void *user)
 {
     dashboard_stand *stand = user;
     aq_run_facts facts;
