@@ -64,13 +64,18 @@ uint32_t aq_batch_part_count(const aq_batch_steps *steps, uint32_t wanted)
     return wanted < most ? wanted : (uint32_t)most;
 }
 
+void aq_observations_load(const uint8_t *from, uint32_t dtype, size_t values, float *ret_values)
+{
+    if (dtype == AQ_DTYPE_U8) {
+        aq_passes_best()->unit_from_u8(from, ret_values, values);
+    } else {
+        memcpy(ret_values, from, values * sizeof(*ret_values));
+    }
+}
+
 void aq_batch_observe(const aq_batch *rows, uint32_t dtype, uint32_t observation, uint32_t inputs,
                       float *ret_inputs)
 {
-    const uint8_t *from = rows->obs + (size_t)observation * rows->obs_bytes;
-    if (dtype == AQ_DTYPE_U8) {
-        aq_passes_best()->unit_from_u8(from, ret_inputs, inputs);
-    } else {
-        memcpy(ret_inputs, from, rows->obs_bytes);
-    }
+    aq_observations_load(rows->obs + (size_t)observation * rows->obs_bytes, dtype, inputs,
+                         ret_inputs);
 }

@@ -53,6 +53,9 @@ aq_batch_part aq_batch_part_of(const aq_batch_steps *steps, uint32_t number, uin
  * have none. */
 uint32_t aq_batch_part_count(const aq_batch_steps *steps, uint32_t wanted);
 
+/* So many `values` of observations of `dtype` as floats. */
+void aq_observations_load(const uint8_t *from, uint32_t dtype, size_t values, float *ret_values);
+
 /* An observation of `dtype` as a network's `inputs`. */
 void aq_batch_observe(const aq_batch *rows, uint32_t dtype, uint32_t observation, uint32_t inputs,
                       float *ret_inputs);

@@ -11,6 +11,7 @@
 #include "common/base/mutex.h"
 #include "common/experience/column_catalog.h"
 #include "common/sys/cpu.h"
+#include "learner/algorithms/batch_steps.h"
 #include "quantizer/engine/engine.h"
 
 enum { VERSIONS_KEPT = 16, ROWS_AT_ONCE = 32 };
@@ -183,18 +184,12 @@ static void load_state(aq_draw_audit *audit, const aq_batch *group, const chosen
     }
 }
 
+/* As actors see them. */
 static void load(aq_draw_audit *audit, const aq_batch *group, const chosen *rows)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
-        const uint8_t *from = group->obs + boundary_of(group, rows->places[i]) * group->obs_bytes;
-        float *to = audit->obs + (size_t)i * audit->inputs;
-        if (audit->obs_dtype == AQ_DTYPE_F32) {
-            memcpy(to, from, group->obs_bytes);
-            continue;
-        }
-        for (uint32_t k = 0; k < audit->inputs; k++) {
-            to[k] = (float)from[k] / 255.0f; /* as actors do */
-        }
+        aq_batch_observe(group, audit->obs_dtype, (uint32_t)boundary_of(group, rows->places[i]),
+                         audit->inputs, audit->obs + (size_t)i * audit->inputs);
     }
 }
 

@@ -21,6 +21,7 @@
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "learner/algorithms/batch_steps.h"
 #include "learner/algorithms/q_learning/q_loss.h"
 #include "learner/nn/passes.h"
 
@@ -110,16 +111,6 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
 
 /* ---- training ------------------------------------------------------------------------------- */
 
-/* A column of observations as floats. */
-static void load_obs(const q_learner *self, const uint8_t *column, uint32_t rows, float *out)
-{
-    if (self->base.obs_dtype == AQ_DTYPE_U8) {
-        aq_passes_best()->unit_from_u8(column, out, (size_t)rows * self->base.inputs);
-    } else {
-        memcpy(out, column, (size_t)rows * self->obs_bytes);
-    }
-}
-
 static int find_loss(q_learner *self, const aq_batch *batch, const float *q, aq_q_loss *ret_loss)
 {
     const aq_value_learner *base = &self->base;
@@ -140,10 +131,11 @@ static int find_loss(q_learner *self, const aq_batch *batch, const float *q, aq_
 static int find_gradient(q_learner *self, const aq_batch *batch, aq_q_loss *ret_loss)
 {
     const uint32_t rows = batch->rows;
-    float *obs = self->input, *next_obs = obs + (size_t)rows * self->base.inputs;
+    const size_t values = (size_t)rows * self->base.inputs;
+    float *obs = self->input, *next_obs = obs + values;
 
-    load_obs(self, batch->obs, rows, obs);
-    load_obs(self, batch->next_obs, rows, next_obs);
+    aq_observations_load(batch->obs, self->base.obs_dtype, values, obs);
+    aq_observations_load(batch->next_obs, self->base.obs_dtype, values, next_obs);
     aq_net_train_quantize(self->base.train, aq_value_learner_is_quantized(&self->base));
     aq_net_train_draw(self->base.train, self->seed, NOISE_OF_TARGET, self->base.optimizer.step);
     const float *q = aq_net_forward(self->base.train, &self->base.target, next_obs, rows);
