@@ -41,31 +41,37 @@ float aq_gradient_unit(enum aq_gradient_format format, float greatest)
                                       : 0.0f;
 }
 
-void aq_gradient_codes_pack(enum aq_gradient_format format, const float *levels, size_t count,
-                            uint8_t *codes)
+void aq_gradient_bucket_pack(enum aq_gradient_format format, float unit, float *values,
+                             size_t count, uint8_t *codes)
 {
+    float given[AQ_GRADIENT_BUCKET];
+    const float per_unit = unit > 0.0f ? 1.0f / unit : 0.0f;
     if (format == AQ_GRADIENT_INT8) {
         for (size_t i = 0; i < count; i++) {
-            const float rounded = (levels[i] + WHOLE) - WHOLE;
+            const float rounded = (values[i] * per_unit + WHOLE) - WHOLE;
             ((int8_t *)codes)[i] = (int8_t)(int32_t)rounded;
         }
     } else {
         for (size_t i = 0; i < count; i++) {
-            ((uint16_t *)(void *)codes)[i] = aq_bf16_from_f32(levels[i]);
+            ((uint16_t *)(void *)codes)[i] = aq_bf16_from_f32(values[i] * per_unit);
         }
+    }
+    aq_gradient_bucket_unpack(format, unit, codes, count, given);
+    for (size_t i = 0; i < count; i++) {
+        values[i] -= given[i];
     }
 }
 
-void aq_gradient_codes_unpack(enum aq_gradient_format format, const uint8_t *codes, size_t count,
-                              float *levels)
+void aq_gradient_bucket_unpack(enum aq_gradient_format format, float unit, const uint8_t *codes,
+                               size_t count, float *ret_values)
 {
     if (format == AQ_GRADIENT_INT8) {
         for (size_t i = 0; i < count; i++) {
-            levels[i] = (float)((const int8_t *)codes)[i];
+            ret_values[i] = (float)((const int8_t *)codes)[i] * unit;
         }
     } else {
         for (size_t i = 0; i < count; i++) {
-            levels[i] = aq_bf16_to_f32(((const uint16_t *)(const void *)codes)[i]);
+            ret_values[i] = aq_bf16_to_f32(((const uint16_t *)(const void *)codes)[i]) * unit;
         }
     }
 }
@@ -81,7 +87,6 @@ static size_t codes_at(enum aq_gradient_format format, size_t count)
 void aq_gradient_pack(enum aq_gradient_format format, const float *gradient, size_t count,
                       float *residual, uint8_t *packed)
 {
-    float levels[AQ_GRADIENT_BUCKET];
     if (format == AQ_GRADIENT_FP32) {
         memcpy(packed, gradient, count * sizeof(*gradient));
         return;
@@ -94,15 +99,7 @@ void aq_gradient_pack(enum aq_gradient_format format, const float *gradient, siz
             left[i] += gradient[first + i];
         }
         const float unit = aq_gradient_unit(format, aq_gradient_greatest(left, values));
-        const float per_unit = unit > 0.0f ? 1.0f / unit : 0.0f;
-        for (size_t i = 0; i < values; i++) {
-            levels[i] = left[i] * per_unit;
-        }
-        aq_gradient_codes_pack(format, levels, values, codes);
-        aq_gradient_codes_unpack(format, codes, values, levels);
-        for (size_t i = 0; i < values; i++) {
-            left[i] -= levels[i] * unit;
-        }
+        aq_gradient_bucket_pack(format, unit, left, values, codes);
         if (format == AQ_GRADIENT_INT8) {
             ((float *)(void *)packed)[b] = unit;
         }
@@ -121,10 +118,7 @@ int aq_gradient_unpack(enum aq_gradient_format format, const uint8_t *packed, si
             packed + codes_at(format, count) + first * aq_gradient_code_bytes(format);
         const float unit =
             format == AQ_GRADIENT_INT8 ? ((const float *)(const void *)packed)[b] : 1.0f;
-        aq_gradient_codes_unpack(format, codes, values, gradient + first);
-        for (size_t i = 0; i < values; i++) {
-            gradient[first + i] *= unit;
-        }
+        aq_gradient_bucket_unpack(format, unit, codes, values, gradient + first);
     }
     return aq_find_nonfinite((const uint8_t *)gradient, count) == count ? 0 : AQ_E_CORRUPT;
 }

@@ -26,10 +26,13 @@ float aq_gradient_greatest(const float *values, size_t count);
  * unit. */
 float aq_gradient_unit(enum aq_gradient_format format, float greatest);
 
-void aq_gradient_codes_pack(enum aq_gradient_format format, const float *levels, size_t count,
-                            uint8_t *codes);
-void aq_gradient_codes_unpack(enum aq_gradient_format format, const uint8_t *codes, size_t count,
-                              float *levels);
+/* Codes of a bucket's values, which become what the codes leave over. */
+void aq_gradient_bucket_pack(enum aq_gradient_format format, float unit, float *values,
+                             size_t count, uint8_t *codes);
+
+/* And back: levels times the unit. */
+void aq_gradient_bucket_unpack(enum aq_gradient_format format, float unit, const uint8_t *codes,
+                               size_t count, float *ret_values);
 
 /* A whole gradient of finite numbers into aq_gradient_bytes, aligned for floats: of int8 the units
  * come first. The residual is added before and is what is left over afterwards; fp32 has none. */

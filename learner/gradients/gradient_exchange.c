@@ -303,19 +303,12 @@ static float unit_of(const aq_gradient_exchange *exchange, size_t bucket)
 static void give(aq_gradient_exchange *exchange, float *residual, const float *gradient,
                  size_t count)
 {
-    float levels[AQ_GRADIENT_BUCKET];
+    memcpy(residual, gradient, count * sizeof(*residual));
     for (size_t b = 0; b < aq_gradient_buckets(count); b++) {
-        const size_t first = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(count, b);
-        const float unit = unit_of(exchange, b), per_unit = unit > 0.0f ? 1.0f / unit : 0.0f;
-        uint8_t *codes = exchange->sent + first * code_bytes(exchange);
-        for (size_t i = 0; i < values; i++) {
-            levels[i] = gradient[first + i] * per_unit;
-        }
-        aq_gradient_codes_pack(exchange->format, levels, values, codes);
-        aq_gradient_codes_unpack(exchange->format, codes, values, levels);
-        for (size_t i = 0; i < values; i++) {
-            residual[first + i] = gradient[first + i] - levels[i] * unit;
-        }
+        const size_t first = b * AQ_GRADIENT_BUCKET;
+        aq_gradient_bucket_pack(exchange->format, unit_of(exchange, b), residual + first,
+                                aq_gradient_bucket_values(count, b),
+                                exchange->sent + first * code_bytes(exchange));
     }
 }
 
@@ -329,20 +322,20 @@ static void add_up(aq_gradient_exchange *exchange, float *residual, span own)
     for (size_t b = 0; b < aq_gradient_buckets(own.count); b++) {
         const size_t at = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(own.count, b);
         const float unit = unit_of(exchange, own.first / AQ_GRADIENT_BUCKET + b);
-        uint8_t *codes = exchange->sent + (own.first + at) * bytes;
         memset(mean, 0, sizeof(mean));
         for (uint32_t rank = 0; rank < ranks; rank++) {
-            aq_gradient_codes_unpack(
-                exchange->format, exchange->came + (rank * own.count + at) * bytes, values, levels);
+            aq_gradient_bucket_unpack(exchange->format, 1.0f,
+                                      exchange->came + (rank * own.count + at) * bytes, values,
+                                      levels);
             aq_passes_best()->add(mean, levels, values);
         }
         for (size_t i = 0; i < values; i++) {
             mean[i] /= (float)ranks;
         }
-        aq_gradient_codes_pack(exchange->format, mean, values, codes);
-        aq_gradient_codes_unpack(exchange->format, codes, values, levels);
+        aq_gradient_bucket_pack(exchange->format, 1.0f, mean, values,
+                                exchange->sent + (own.first + at) * bytes);
         for (size_t i = 0; i < values; i++) {
-            residual[own.first + at + i] += (float)ranks * (mean[i] - levels[i]) * unit;
+            residual[own.first + at + i] += (float)ranks * mean[i] * unit;
         }
     }
 }
@@ -350,13 +343,10 @@ static void add_up(aq_gradient_exchange *exchange, float *residual, span own)
 static void take(const aq_gradient_exchange *exchange, float *gradient, size_t count)
 {
     for (size_t b = 0; b < aq_gradient_buckets(count); b++) {
-        const size_t first = b * AQ_GRADIENT_BUCKET, values = aq_gradient_bucket_values(count, b);
-        const float unit = unit_of(exchange, b);
-        aq_gradient_codes_unpack(exchange->format, exchange->sent + first * code_bytes(exchange),
-                                 values, gradient + first);
-        for (size_t i = 0; i < values; i++) {
-            gradient[first + i] *= unit;
-        }
+        const size_t first = b * AQ_GRADIENT_BUCKET;
+        aq_gradient_bucket_unpack(exchange->format, unit_of(exchange, b),
+                                  exchange->sent + first * code_bytes(exchange),
+                                  aq_gradient_bucket_values(count, b), gradient + first);
     }
 }
 
