@@ -9,23 +9,11 @@
 #include <unistd.h>
 
 #include "common/sys/file.h"
-
-enum { FILE_BYTES_MAX = 1 << 20 };
+#include "learner/run/run_folder.h"
 
 static int path_of_given(const char *run_dir, char *out, aq_error *error)
 {
     return aq_path_in(out, PATH_MAX, run_dir, "config.given.yaml", error);
-}
-
-static int write_given(const char *path, const aq_run_config *given, aq_error *error)
-{
-    aq_buffer text;
-    aq_buffer_init(&text, FILE_BYTES_MAX);
-    int rc = aq_settings_print_yaml(aq_run_config_table(), given, &text);
-    rc = rc != 0 ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc))
-                 : aq_file_write_atomic(path, text.data, text.size, error);
-    aq_buffer_fini(&text);
-    return rc;
 }
 
 int aq_given_settings_keep(const char *run_dir, const aq_run_config *given, aq_error *error)
@@ -35,7 +23,7 @@ int aq_given_settings_keep(const char *run_dir, const aq_run_config *given, aq_e
     if (rc != 0 || aq_path_exists(path)) {
         return rc;
     }
-    return write_given(path, given, error);
+    return aq_config_file_write(path, given, error);
 }
 
 static int read_config(const char *path, aq_run_config *ret_config, aq_error *error)
@@ -89,7 +77,7 @@ int aq_given_settings_settle(const char *run_dir, const aq_run_config *given,
         return aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
     }
     if (differs) {
-        return write_given(path, given, error);
+        return aq_config_file_write(path, given, error);
     }
     return unlink(path) && errno != ENOENT
                ? aq_fail(error, aq_error_from_errno(errno), "%s: %s", path, strerror(errno))

@@ -108,21 +108,26 @@ static bool holds(const char *path, const aq_buffer *wanted)
     return same;
 }
 
-int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
-                               aq_error *error)
+int aq_config_file_write(const char *path, const aq_run_config *config, aq_error *error)
 {
-    char path[PATH_MAX];
     aq_buffer text;
     aq_buffer_init(&text, CONFIG_BYTES_MAX);
-    int rc = path_of(folder, "config.yaml", path, error);
-    if (rc == 0) {
-        rc = aq_settings_print_yaml(aq_run_config_table(), config, &text);
-    }
-    if (rc == 0 && !holds(path, &text)) {
+    int rc = aq_settings_print_yaml(aq_run_config_table(), config, &text);
+    if (rc != 0) {
+        (void)aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
+    } else if (!holds(path, &text)) {
         rc = aq_file_write_atomic(path, text.data, text.size, error);
     }
     aq_buffer_fini(&text);
     return rc;
+}
+
+int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
+                               aq_error *error)
+{
+    char path[PATH_MAX];
+    int rc = path_of(folder, "config.yaml", path, error);
+    return rc == 0 ? aq_config_file_write(path, config, error) : rc;
 }
 
 /* Without its run.json a run cannot be told from another, nor may a new one take its place. */

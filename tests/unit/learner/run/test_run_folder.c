@@ -258,6 +258,14 @@ TEST_IN(run_dir, dir, a_path_that_is_too_long_is_refused)
     assert_int_equal(aq_run_folder_open(path, &config, false, 0, &folder, NULL), AQ_E_TOO_BIG);
 }
 
+TEST_IN(run_dir, dir, a_configuration_for_which_memory_is_short_is_named)
+{
+    const aq_run_config config = config_of(5);
+    const aq_run_folder folder = begin(dir);
+    assert_fails_without_memory(aq_run_folder_write_config(&folder, &config, &refusal));
+    assert_says(refusal.text, "config.yaml");
+}
+
 TEST_IN(run_dir, dir, opening_survives_every_failed_allocation)
 {
     aq_run_folder folder = {.run_id = 4711};
