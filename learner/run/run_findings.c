@@ -49,55 +49,47 @@
 
 enum { FIGURE_MAX = 32 };
 
-void aq_learning_facts_init(aq_learning_facts *facts, const aq_run_config *config)
-{
-    *facts = (aq_learning_facts){
-        .config = config,
-        .q_least = NAN,
-        .q_greatest = NAN,
-        .mass_below = NAN,
-        .mass_above = NAN,
-        .actions_saturated = NAN,
-        .reward_size = NAN,
-        .levels_changed = NAN,
-        .step_kl = NAN,
-        .value_floor = NAN,
-        .value_ceiling = NAN,
-        .rewarded_share = NAN,
-        .ended_share = NAN,
-    };
-}
-
 static double last(double known, double value)
 {
     return isnan(value) ? known : value;
 }
 
+/* The facts that are of metrics of their names. */
+#define FACT(name) #name, offsetof(aq_learning_facts, name)
+static const struct {
+    const char *name;
+    size_t at;
+    double (*fold)(double known, double value);
+} rows[] = {
+    {FACT(q_least), last},        {FACT(q_greatest), last},        {FACT(mass_below), last},
+    {FACT(mass_above), last},     {FACT(actions_saturated), last}, {FACT(reward_size), last},
+    {FACT(levels_changed), last}, {FACT(step_kl), last},           {FACT(value_floor), fmin},
+    {FACT(value_ceiling), fmax},  {FACT(rewarded_share), fmax},    {FACT(ended_share), fmax},
+};
+#undef FACT
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+static double *fact_of(aq_learning_facts *facts, size_t row)
+{
+    return (double *)(void *)((char *)facts + rows[row].at);
+}
+
+void aq_learning_facts_init(aq_learning_facts *facts, const aq_run_config *config)
+{
+    *facts = (aq_learning_facts){.config = config};
+    for (size_t k = 0; k < ROWS; k++) {
+        *fact_of(facts, k) = NAN;
+    }
+}
+
 void aq_learning_facts_take(aq_learning_facts *facts, const aq_metric_list *metrics,
                             const double *values)
 {
-    const struct {
-        const char *name;
-        double *fact;
-        double (*fold)(double known, double value);
-    } rows[] = {
-        {"q_least", &facts->q_least, last},
-        {"q_greatest", &facts->q_greatest, last},
-        {"mass_below", &facts->mass_below, last},
-        {"mass_above", &facts->mass_above, last},
-        {"actions_saturated", &facts->actions_saturated, last},
-        {"reward_size", &facts->reward_size, last},
-        {"levels_changed", &facts->levels_changed, last},
-        {"step_kl", &facts->step_kl, last},
-        {"value_floor", &facts->value_floor, fmin},
-        {"value_ceiling", &facts->value_ceiling, fmax},
-        {"rewarded_share", &facts->rewarded_share, fmax},
-        {"ended_share", &facts->ended_share, fmax},
-    };
     for (size_t i = 0; i < metrics->count; i++) {
-        for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+        for (size_t k = 0; k < ROWS; k++) {
             if (strcmp(metrics->rows[i].name, rows[k].name) == 0) {
-                *rows[k].fact = rows[k].fold(*rows[k].fact, values[i]);
+                double *fact = fact_of(facts, k);
+                *fact = rows[k].fold(*fact, values[i]);
             }
         }
     }
