@@ -26,8 +26,7 @@ enum { GRADIENTS_PER_REQUEST = 1 };
 #define SEED_MAX ((UINT64_C(1) << 53) - 1)
 
 /* The full name, what is seen and done in it, and its own threshold. */
-static int take_task(const aq_run_config *config, aq_run_plan *plan, double *ret_threshold,
-                     aq_error *error)
+static int take_task(const aq_run_config *config, aq_run_plan *plan, aq_error *error)
 {
     aq_env *env;
     int rc = aq_env_open_to_act(config->task, &env, error);
@@ -42,7 +41,7 @@ static int take_task(const aq_run_config *config, aq_run_plan *plan, double *ret
         (void)aq_fail(error, rc, "task: the name '%s' is too long", env->name);
     }
     plan->settings.schema = env->schema;
-    *ret_threshold = env->reward_threshold;
+    plan->environment_threshold = env->reward_threshold;
     aq_env_unref(env);
     return rc;
 }
@@ -195,8 +194,7 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
         return rc;
     }
     aq_run_plan plan = {.config = *config};
-    double threshold = 0.0;
-    rc = take_task(config, &plan, &threshold, error);
+    rc = take_task(config, &plan, error);
     if (rc != 0) {
         return rc;
     }
@@ -211,7 +209,6 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     if (rc != 0) {
         return rc;
     }
-    plan.environment_threshold = threshold;
     rc = take_threshold(config, &plan, error);
     if (rc != 0) {
         return rc;
