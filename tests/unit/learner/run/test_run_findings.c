@@ -211,6 +211,25 @@ TEST(continuous_actions_are_explored_by_noise)
     assert_string_equal(findings_of(&facts).rows[0].setting, "actor.noise=0.5");
 }
 
+TEST(what_is_at_its_bound_already_is_not_proposed)
+{
+    aq_run_config config = default_config();
+    config.actor.noise = 2;
+    config.learner.noisy_deviation = 10;
+    config.quantizer.error_budget = 1;
+    aq_learning_facts facts = good_facts(&config);
+    facts.fallbacks = facts.versions;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "limits.env_steps=1000000");
+    facts.fallbacks = 0;
+    facts.rewarded_share = 0;
+    config.learner.noisy = 1;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "limits.env_steps=1000000");
+    facts.actions_saturated = 0.5;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "limits.env_steps=1000000");
+    config.actor.explore_steps = 1000;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "actor.explore_steps=2000");
+}
+
 TEST(policies_that_draw_are_paid_for_entropy_and_explore_by_holding_noise)
 {
     aq_run_config config = default_config();
