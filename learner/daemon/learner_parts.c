@@ -111,7 +111,7 @@ static int create_cores(aq_learner_parts *parts, aq_error *error)
     return rc == 0 ? create_agent(parts, error) : rc;
 }
 
-/* Takes up the run that is in the folder, if there is one. */
+/* Takes up the run that is in the folder, if there is one; else `ret_resumed` stays empty. */
 static int resume(aq_learner_parts *parts, aq_resumed *ret_resumed, aq_error *error)
 {
     const aq_resume_into into = {
@@ -122,7 +122,6 @@ static int resume(aq_learner_parts *parts, aq_resumed *ret_resumed, aq_error *er
         .shelf = parts->shelf,
         .best = &parts->best,
     };
-    *ret_resumed = (aq_resumed){0};
     int rc = parts->folder.resumed ? aq_run_resume(&into, parts->store, ret_resumed, error) : 0;
     aq_version_numbers_init(&parts->versions, parts->folder.path, ret_resumed->last_version);
     return rc;

@@ -382,14 +382,14 @@ static bool update(aq_trainer_core *core, const aq_batch *rows, uint64_t newest_
 
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
-    const uint32_t update_rows =
-        core->gradient != NULL ? 1 : aq_agent_update_rows(core->agent, group->rows);
-    AQ_ASSERT(update_rows > 0 && group->rows % update_rows == 0);
-    if (core->gradient == NULL && is_outdated(core, group, newest_version)) {
-        core->sums.outdated += steps_of(group);
-        return;
-    }
+    uint32_t update_rows = 1; /* of gradients */
     if (core->gradient == NULL) {
+        update_rows = aq_agent_update_rows(core->agent, group->rows);
+        AQ_ASSERT(update_rows > 0 && group->rows % update_rows == 0);
+        if (is_outdated(core, group, newest_version)) {
+            core->sums.outdated += steps_of(group);
+            return;
+        }
         count_versions(core, group, newest_version);
         audit(core, group);
     }

@@ -56,13 +56,14 @@ static void lay_out(void *made, aq_arrays *at)
     };
 }
 
-static int make_judge(const aq_actor_critic_setup *setup, const aq_net_split *split, uint32_t rows,
-                      aq_net_train **ret_net, aq_error *error)
+static int make_net(const aq_actor_critic_setup *setup, const aq_net_split *split,
+                    aq_fake_quant quant, uint32_t rows, aq_net_train **ret_net, aq_error *error)
 {
     return aq_net_train_create(&(aq_net_train_config){.spec = &split->slice,
                                                       .split = split,
                                                       .rows_max = rows,
                                                       .backward_rows_max = rows,
+                                                      .quant = quant,
                                                       .bf16_threads = setup->bf16_threads},
                                ret_net, error);
 }
@@ -81,21 +82,16 @@ int aq_actor_critic_share_create(const aq_actor_critic_setup *setup, uint32_t ro
         aq_free(share);
         return aq_fail(error, AQ_E_NOMEM, "no memory for a policy and its critics");
     }
-    int rc = aq_net_train_create(&(aq_net_train_config){.spec = &setup->policy.slice,
-                                                        .split = &setup->policy,
-                                                        .rows_max = rows_max,
-                                                        .backward_rows_max = rows_max,
-                                                        .quant = setup->quant,
-                                                        .bf16_threads = setup->bf16_threads},
-                                 &share->policy, error);
+    const aq_fake_quant off = {.bits = 0};
+    int rc = make_net(setup, &setup->policy, setup->quant, rows_max, &share->policy, error);
     for (uint32_t k = 0; rc == 0 && k < setup->critics; k++) {
         const bool judges = k < setup->judges && setup->choices == 0;
         const uint32_t rows = (judges ? 2 + setup->candidates : 1) * rows_max;
 
-        rc = make_judge(setup, &setup->critic, rows, &share->critic[k], error);
+        rc = make_net(setup, &setup->critic, off, rows, &share->critic[k], error);
     }
     if (rc == 0 && setup->kind->is_implicit) {
-        rc = make_judge(setup, &setup->value, rows_max, &share->value, error);
+        rc = make_net(setup, &setup->value, off, rows_max, &share->value, error);
     }
     if (rc != 0) {
         aq_actor_critic_share_destroy(share);

@@ -13,10 +13,6 @@
 static int check_task(const aq_schema *schema, const char *algorithm, aq_error *error)
 {
     const aq_space *action = &schema->action;
-    if (schema->obs.kind != AQ_SPACE_BOX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED, "%s needs observations that are numbers",
-                       algorithm);
-    }
     if (action->kind == AQ_SPACE_BOX &&
         (action->dtype != AQ_DTYPE_F32 || !aq_space_is_bounded(action))) {
         return aq_fail(error, AQ_E_UNSUPPORTED,

@@ -168,17 +168,16 @@ static const float *padded_image(const conv_plan *plan, const float *x)
     return plan->image;
 }
 
-static void clear_padding(const conv_plan *plan)
-{
-    if (plan->of.padding > 0) {
-        memset(plan->image, 0,
-               (size_t)plan->height * plan->width * plan->of.channels * sizeof(*plan->image));
-    }
-}
-
 static size_t image_values(const conv_plan *plan)
 {
     return (size_t)plan->height * plan->width * plan->of.channels;
+}
+
+static void clear_padding(const conv_plan *plan)
+{
+    if (plan->of.padding > 0) {
+        memset(plan->image, 0, image_values(plan) * sizeof(*plan->image));
+    }
 }
 
 /* ---- forward -------------------------------------------------------------------------------- */
