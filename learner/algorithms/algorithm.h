@@ -34,7 +34,7 @@ typedef struct aq_algorithm_needs {
      * the policy is due, otherwise every quantizer.publish_period gradient steps. */
     enum { AQ_UPDATES_BY_BATCH, AQ_UPDATES_BY_GROUP } update;
     /* Names of what actors record besides, of the catalog, ended by NULL; NULL: nothing. Of the
-     * first, rows have batch->columns[AQ_BATCH_RECORDED], and so on. */
+     * first, rows have batch->columns[AQ_BATCH_RECORDED]; of the next, two further on. */
     const char *const *columns;
 } aq_algorithm_needs;
 

@@ -46,14 +46,14 @@ double aq_gradient_norm(const float *gradient, size_t count);
 int aq_gradient_clip(double norm, double norm_max, double *ret_scale) AQ_MUST_USE;
 
 /* Counts one more step, and gives its coefficients: for those who walk over the block in pieces. */
-aq_adam_pass aq_optimizer_advance(aq_optimizer *adam, float gradient_scale);
+aq_adam_pass aq_optimizer_advance(aq_optimizer *optimizer, float gradient_scale);
 
 /* parameters -= learning_rate * weight_decay * parameters, and then
  * parameters -= learning_rate * mhat / (sqrt(vhat) + epsilon), with g scaled by gradient_scale
  * first. Whatever finite g of a norm up to AQ_GRADIENT_NORM_MAX leaves m, v and the parameters
  * finite. */
-void aq_optimizer_step(aq_optimizer *adam, float *parameters, const float *gradient, size_t count,
-                       float gradient_scale);
+void aq_optimizer_step(aq_optimizer *optimizer, float *parameters, const float *gradient,
+                       size_t count, float gradient_scale);
 
 /* What a target network does after step `step` of the learned one: with a tau it goes that share of
  * the way (Polyak averaging), or else it is a copy every `period` steps. */

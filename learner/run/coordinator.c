@@ -2,8 +2,8 @@
  * Coordinator: see coordinator.h.
  *
  * Members stand in one growing array without order; a run has tens to thousands of them and each is
- * heard about twice a second, so a linear search costs less than a table would to understand. It
- * must stay one search a call: a thousand members may join within a second.
+ * heard about twice a second, so a linear search costs less than a table would to understand. A
+ * call must stay at a few: a thousand members may join within a second.
  */
 #include "learner/run/coordinator.h"
 

@@ -182,7 +182,7 @@ static void clear_padding(const conv_plan *plan)
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
-/* The patches of an image of values, or of words of `bytes`, `columns` of them in a row. */
+/* The patches of an image, of values or of words of so many bytes. */
 static aq_patches image_patches(const conv_plan *plan, const void *image, size_t bytes)
 {
     const aq_conv_shape *of = &plan->of;
