@@ -11,19 +11,17 @@
 
 enum { UPPER_ARM, LOWER_ARM, TARGET, TIP };
 
-static const aq_suite_name names[] = {
-    [UPPER_ARM] = {mjOBJ_BODY, "upper_arm"},
-    [LOWER_ARM] = {mjOBJ_BODY, "lower_arm"},
-    [TARGET] = {mjOBJ_SITE, "target"},
-    [TIP] = {mjOBJ_SITE, "tip"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 static const aq_suite_domain acrobot = {
     .name = "acrobot",
     .description = aq_mjcf_acrobot,
     .substeps = 1,
-    .names = names,
+    .names =
+        {
+            [UPPER_ARM] = {mjOBJ_BODY, "upper_arm"},
+            [LOWER_ARM] = {mjOBJ_BODY, "lower_arm"},
+            [TARGET] = {mjOBJ_SITE, "target"},
+            [TIP] = {mjOBJ_SITE, "tip"},
+        },
 };
 
 static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
@@ -38,8 +36,8 @@ static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
 {
     const mjData *data = lane->physics.data;
-    const mjtNum *upper = data->xmat + (ptrdiff_t)9 * suite->ids[UPPER_ARM];
-    const mjtNum *lower = data->xmat + (ptrdiff_t)9 * suite->ids[LOWER_ARM];
+    const mjtNum *upper = aq_suite_orientation(suite, lane, UPPER_ARM);
+    const mjtNum *lower = aq_suite_orientation(suite, lane, LOWER_ARM);
     obs[0] = upper[AQ_SUITE_XZ];
     obs[1] = lower[AQ_SUITE_XZ];
     obs[2] = upper[AQ_SUITE_ZZ];

@@ -8,13 +8,6 @@
 
 enum { CUP_TARGET, BALL, BALL_GEOM };
 
-static const aq_suite_name names[] = {
-    [CUP_TARGET] = {mjOBJ_SITE, "target"},
-    [BALL] = {mjOBJ_BODY, "ball"},
-    [BALL_GEOM] = {mjOBJ_GEOM, "ball"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 /* Joints, in the description's order. */
 enum { CUP_X, CUP_Z, BALL_X, BALL_Z };
 
@@ -22,7 +15,12 @@ static const aq_suite_domain ball_in_cup = {
     .name = "ball_in_cup",
     .description = aq_mjcf_ball_in_cup,
     .substeps = 10,
-    .names = names,
+    .names =
+        {
+            [CUP_TARGET] = {mjOBJ_SITE, "target"},
+            [BALL] = {mjOBJ_BODY, "ball"},
+            [BALL_GEOM] = {mjOBJ_GEOM, "ball"},
+        },
 };
 
 static bool draw_ball(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
@@ -50,7 +48,7 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
     const mjData *data = lane->physics.data;
     const mjtNum *inside = data->site_xpos + (ptrdiff_t)3 * suite->ids[CUP_TARGET];
     const mjtNum *half_size = suite->model->site_size + (ptrdiff_t)3 * suite->ids[CUP_TARGET];
-    const mjtNum *ball = data->xpos + (ptrdiff_t)3 * suite->ids[BALL];
+    const mjtNum *ball = aq_suite_position(suite, lane, BALL);
     const double radius = suite->model->geom_size[3 * suite->ids[BALL_GEOM]];
     return fabs(inside[0] - ball[0]) < half_size[0] - radius &&
                    fabs(inside[2] - ball[2]) < half_size[2] - radius

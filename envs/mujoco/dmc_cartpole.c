@@ -11,22 +11,12 @@
 
 enum { POLE };
 
-static const aq_suite_name names[] = {
-    [POLE] = {mjOBJ_BODY, "pole_1"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 static const aq_suite_domain cartpole = {
     .name = "cartpole",
     .description = aq_mjcf_cartpole,
     .substeps = 1,
-    .names = names,
+    .names = {[POLE] = {mjOBJ_BODY, "pole_1"}},
 };
-
-static const mjtNum *pole_orientation(const aq_suite *suite, const aq_suite_lane *lane)
-{
-    return lane->physics.data->xmat + (ptrdiff_t)9 * suite->ids[POLE];
-}
 
 static void draw_velocities(aq_suite_lane *lane, aq_rng *rng)
 {
@@ -56,7 +46,7 @@ static bool start_hanging(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rn
 static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
 {
     const mjData *data = lane->physics.data;
-    const mjtNum *orientation = pole_orientation(suite, lane);
+    const mjtNum *orientation = aq_suite_orientation(suite, lane, POLE);
     obs[0] = data->qpos[0];
     obs[1] = orientation[AQ_SUITE_ZZ];
     obs[2] = orientation[AQ_SUITE_XZ];
@@ -68,7 +58,7 @@ static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *ob
 static double smooth_reward(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const mjData *data = lane->physics.data;
-    const double upright = (pole_orientation(suite, lane)[AQ_SUITE_ZZ] + 1) / 2;
+    const double upright = (aq_suite_orientation(suite, lane, POLE)[AQ_SUITE_ZZ] + 1) / 2;
     const double centred = (1 + aq_tolerance_gaussian(data->qpos[0], 0, 0, 2)) / 2;
     const double small_control = (4 + aq_suite_small_controls(suite, lane)) / 5;
     const double small_velocity = (1 + aq_tolerance_gaussian(data->qvel[1], 0, 0, 5)) / 2;
@@ -77,7 +67,7 @@ static double smooth_reward(const aq_suite *suite, const aq_suite_lane *lane)
 
 static double sparse_reward(const aq_suite *suite, const aq_suite_lane *lane)
 {
-    const double cosine = pole_orientation(suite, lane)[AQ_SUITE_ZZ];
+    const double cosine = aq_suite_orientation(suite, lane, POLE)[AQ_SUITE_ZZ];
     return aq_tolerance_gaussian(lane->physics.data->qpos[0], -0.25, 0.25, 0) *
            aq_tolerance_gaussian(cosine, 0.995, 1, 0);
 }

@@ -12,16 +12,11 @@ enum { SETTLING_STEPS = 200 };
 
 enum { TORSO_VELOCITY };
 
-static const aq_suite_name names[] = {
-    [TORSO_VELOCITY] = {mjOBJ_SENSOR, "torso_subtreelinvel"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 static const aq_suite_domain cheetah = {
     .name = "cheetah",
     .description = aq_mjcf_cheetah,
     .substeps = 1,
-    .names = names,
+    .names = {[TORSO_VELOCITY] = {mjOBJ_SENSOR, "torso_subtreelinvel"}},
 };
 
 /* The first of the settling steps is, as in the original, the second half of a step whose first
@@ -53,7 +48,7 @@ static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *ob
 static double reward(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double goal = suite->task->goal;
-    const double speed = *aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
+    const double speed = *aq_suite_sensor(suite, lane, TORSO_VELOCITY);
     return aq_tolerance_linear(speed, goal, INFINITY, goal, 0);
 }
 

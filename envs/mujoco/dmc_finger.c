@@ -13,28 +13,21 @@
 
 enum { HINGE, SPINNER, CAP, PROXIMAL_SENSOR, HINGE_SENSOR, TIP_SENSOR, TOUCH_SENSOR };
 
-static const aq_suite_name names[] = {
-    [HINGE] = {mjOBJ_JOINT, "hinge"},
-    [SPINNER] = {mjOBJ_BODY, "spinner"},
-    [CAP] = {mjOBJ_GEOM, "cap1"},
-    [PROXIMAL_SENSOR] = {mjOBJ_SENSOR, "proximal"},
-    [HINGE_SENSOR] = {mjOBJ_SENSOR, "hinge_velocity"},
-    [TIP_SENSOR] = {mjOBJ_SENSOR, "tip"},
-    [TOUCH_SENSOR] = {mjOBJ_SENSOR, "touchtop"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 static const aq_suite_domain finger = {
     .name = "finger",
     .description = aq_mjcf_finger,
     .substeps = 2,
-    .names = names,
+    .names =
+        {
+            [HINGE] = {mjOBJ_JOINT, "hinge"},
+            [SPINNER] = {mjOBJ_BODY, "spinner"},
+            [CAP] = {mjOBJ_GEOM, "cap1"},
+            [PROXIMAL_SENSOR] = {mjOBJ_SENSOR, "proximal"},
+            [HINGE_SENSOR] = {mjOBJ_SENSOR, "hinge_velocity"},
+            [TIP_SENSOR] = {mjOBJ_SENSOR, "tip"},
+            [TOUCH_SENSOR] = {mjOBJ_SENSOR, "touchtop"},
+        },
 };
-
-static const mjtNum *spinner_place(const aq_suite *suite, const aq_suite_lane *lane)
-{
-    return lane->physics.data->xpos + (ptrdiff_t)3 * suite->ids[SPINNER];
-}
 
 static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 {
@@ -51,10 +44,10 @@ static void loosen_hinge(aq_suite *suite)
 /* The finger's joints, the tip of the body as seen from its hinge, all velocities, and touch. */
 static void observe_spin(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
 {
-    const mjtNum *joints = aq_suite_sensor(suite, lane, suite->ids[PROXIMAL_SENSOR]);
-    const mjtNum *tip = aq_suite_sensor(suite, lane, suite->ids[TIP_SENSOR]);
-    const mjtNum *touch = aq_suite_sensor(suite, lane, suite->ids[TOUCH_SENSOR]);
-    const mjtNum *spinner = spinner_place(suite, lane);
+    const mjtNum *joints = aq_suite_sensor(suite, lane, PROXIMAL_SENSOR);
+    const mjtNum *tip = aq_suite_sensor(suite, lane, TIP_SENSOR);
+    const mjtNum *touch = aq_suite_sensor(suite, lane, TOUCH_SENSOR);
+    const mjtNum *spinner = aq_suite_position(suite, lane, SPINNER);
     aq_suite_put(&obs, joints, 2);
     obs[0] = tip[0] - spinner[0];
     obs[1] = tip[2] - spinner[2];
@@ -66,7 +59,7 @@ static void observe_spin(const aq_suite *suite, const aq_suite_lane *lane, doubl
 
 static double reward_spin(const aq_suite *suite, const aq_suite_lane *lane)
 {
-    return *aq_suite_sensor(suite, lane, suite->ids[HINGE_SENSOR]) <= -SPIN_SPEED ? 1 : 0;
+    return *aq_suite_sensor(suite, lane, HINGE_SENSOR) <= -SPIN_SPEED ? 1 : 0;
 }
 
 /* -- turn ------------------------------------------------------------------------------------- */
@@ -94,7 +87,7 @@ static double distance_to_target(const aq_suite *suite, const double target[2], 
 /* As for spin, and the target as seen from the hinge, and how far the tip is from it. */
 static void observe_turn(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
 {
-    const mjtNum *spinner = spinner_place(suite, lane);
+    const mjtNum *spinner = aq_suite_position(suite, lane, SPINNER);
     observe_spin(suite, lane, obs);
     obs[9] = lane->target[0] - spinner[0];
     obs[10] = lane->target[2] - spinner[2];
@@ -103,8 +96,8 @@ static void observe_turn(const aq_suite *suite, const aq_suite_lane *lane, doubl
 
 static double reward_turn(const aq_suite *suite, const aq_suite_lane *lane)
 {
-    const mjtNum *spinner = spinner_place(suite, lane);
-    const mjtNum *tip_place = aq_suite_sensor(suite, lane, suite->ids[TIP_SENSOR]);
+    const mjtNum *spinner = aq_suite_position(suite, lane, SPINNER);
+    const mjtNum *tip_place = aq_suite_sensor(suite, lane, TIP_SENSOR);
     const double tip[2] = {tip_place[0] - spinner[0], tip_place[2] - spinner[2]};
     const double target[2] = {lane->target[0] - spinner[0], lane->target[2] - spinner[2]};
     return distance_to_target(suite, target, tip) <= 0 ? 1 : 0;

@@ -13,20 +13,18 @@
 
 enum { TORSO, FOOT, TORSO_VELOCITY, TOUCH_TOE, TOUCH_HEEL };
 
-static const aq_suite_name names[] = {
-    [TORSO] = {mjOBJ_BODY, "torso"},
-    [FOOT] = {mjOBJ_BODY, "foot"},
-    [TORSO_VELOCITY] = {mjOBJ_SENSOR, "torso_subtreelinvel"},
-    [TOUCH_TOE] = {mjOBJ_SENSOR, "touch_toe"},
-    [TOUCH_HEEL] = {mjOBJ_SENSOR, "touch_heel"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 static const aq_suite_domain hopper = {
     .name = "hopper",
     .description = aq_mjcf_hopper,
     .substeps = 4,
-    .names = names,
+    .names =
+        {
+            [TORSO] = {mjOBJ_BODY, "torso"},
+            [FOOT] = {mjOBJ_BODY, "foot"},
+            [TORSO_VELOCITY] = {mjOBJ_SENSOR, "torso_subtreelinvel"},
+            [TOUCH_TOE] = {mjOBJ_SENSOR, "touch_toe"},
+            [TOUCH_HEEL] = {mjOBJ_SENSOR, "touch_heel"},
+        },
 };
 
 /* Positions without the distance gone, velocities, and the touch of toe and heel, whose forces span
@@ -35,8 +33,8 @@ static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *ob
 {
     aq_suite_put(&obs, lane->physics.data->qpos + 1, suite->model->nq - 1);
     aq_suite_put(&obs, lane->physics.data->qvel, suite->model->nv);
-    *obs++ = log1p(*aq_suite_sensor(suite, lane, suite->ids[TOUCH_TOE]));
-    *obs++ = log1p(*aq_suite_sensor(suite, lane, suite->ids[TOUCH_HEEL]));
+    *obs++ = log1p(*aq_suite_sensor(suite, lane, TOUCH_TOE));
+    *obs++ = log1p(*aq_suite_sensor(suite, lane, TOUCH_HEEL));
 }
 
 /* 1 while the hopper stands, 0 else. */
@@ -55,7 +53,7 @@ static double reward_standing(const aq_suite *suite, const aq_suite_lane *lane)
 static double reward_hopping(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double goal = suite->task->goal;
-    const double speed = *aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
+    const double speed = *aq_suite_sensor(suite, lane, TORSO_VELOCITY);
     return standing(suite, lane) * aq_tolerance_linear(speed, goal, INFINITY, goal / 2, 0.5);
 }
 

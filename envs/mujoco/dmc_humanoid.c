@@ -18,22 +18,20 @@ enum { FREE_JOINT_POSITIONS = 7 };
 
 enum { TORSO, HEAD, LEFT_HAND, LEFT_FOOT, RIGHT_HAND, RIGHT_FOOT, TORSO_VELOCITY };
 
-static const aq_suite_name names[] = {
-    [TORSO] = {mjOBJ_BODY, "torso"},
-    [HEAD] = {mjOBJ_BODY, "head"},
-    [LEFT_HAND] = {mjOBJ_BODY, "left_hand"},
-    [LEFT_FOOT] = {mjOBJ_BODY, "left_foot"},
-    [RIGHT_HAND] = {mjOBJ_BODY, "right_hand"},
-    [RIGHT_FOOT] = {mjOBJ_BODY, "right_foot"},
-    [TORSO_VELOCITY] = {mjOBJ_SENSOR, "torso_subtreelinvel"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 static const aq_suite_domain humanoid = {
     .name = "humanoid",
     .description = aq_mjcf_humanoid,
     .substeps = 5,
-    .names = names,
+    .names =
+        {
+            [TORSO] = {mjOBJ_BODY, "torso"},
+            [HEAD] = {mjOBJ_BODY, "head"},
+            [LEFT_HAND] = {mjOBJ_BODY, "left_hand"},
+            [LEFT_FOOT] = {mjOBJ_BODY, "left_foot"},
+            [RIGHT_HAND] = {mjOBJ_BODY, "right_hand"},
+            [RIGHT_FOOT] = {mjOBJ_BODY, "right_foot"},
+            [TORSO_VELOCITY] = {mjOBJ_SENSOR, "torso_subtreelinvel"},
+        },
 };
 
 static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
@@ -43,22 +41,16 @@ static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 
 static double head_height(const aq_suite *suite, const aq_suite_lane *lane)
 {
-    return lane->physics.data->xpos[3 * suite->ids[HEAD] + 2];
-}
-
-static const mjtNum *torso_orientation(const aq_suite *suite, const aq_suite_lane *lane)
-{
-    return lane->physics.data->xmat + (ptrdiff_t)9 * suite->ids[TORSO];
+    return aq_suite_position(suite, lane, HEAD)[2];
 }
 
 /* Where a limb is, as the torso sees it. */
 static void put_limb(double **obs, const aq_suite *suite, const aq_suite_lane *lane, int limb)
 {
-    const mjtNum *places = lane->physics.data->xpos;
     mjtNum from_torso[3];
-    mju_sub3(from_torso, places + (ptrdiff_t)3 * suite->ids[limb],
-             places + (ptrdiff_t)3 * suite->ids[TORSO]);
-    mju_rotVecMatT(*obs, from_torso, torso_orientation(suite, lane));
+    mju_sub3(from_torso, aq_suite_position(suite, lane, limb),
+             aq_suite_position(suite, lane, TORSO));
+    mju_rotVecMatT(*obs, from_torso, aq_suite_orientation(suite, lane, TORSO));
     *obs += 3;
 }
 
@@ -73,8 +65,8 @@ static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *ob
     put_limb(&obs, suite, lane, LEFT_FOOT);
     put_limb(&obs, suite, lane, RIGHT_HAND);
     put_limb(&obs, suite, lane, RIGHT_FOOT);
-    aq_suite_put(&obs, torso_orientation(suite, lane) + AQ_SUITE_ZX, 3);
-    aq_suite_put(&obs, aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]), 3);
+    aq_suite_put(&obs, aq_suite_orientation(suite, lane, TORSO) + AQ_SUITE_ZX, 3);
+    aq_suite_put(&obs, aq_suite_sensor(suite, lane, TORSO_VELOCITY), 3);
     aq_suite_put(&obs, data->qvel, suite->model->nv);
 }
 
@@ -83,14 +75,15 @@ static double carriage(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double standing = aq_tolerance_gaussian(head_height(suite, lane), STANDING_HEIGHT,
                                                   INFINITY, STANDING_HEIGHT / 4);
-    const double upright = aq_tolerance_linear(torso_orientation(suite, lane)[AQ_SUITE_ZZ], UPRIGHT,
-                                               INFINITY, UPRIGHT + 1, 0);
+    const mjtNum *orientation = aq_suite_orientation(suite, lane, TORSO);
+    const double upright =
+        aq_tolerance_linear(orientation[AQ_SUITE_ZZ], UPRIGHT, INFINITY, UPRIGHT + 1, 0);
     return (4 + aq_suite_small_controls(suite, lane)) / 5 * (standing * upright);
 }
 
 static double reward_standing(const aq_suite *suite, const aq_suite_lane *lane)
 {
-    const mjtNum *velocity = aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
+    const mjtNum *velocity = aq_suite_sensor(suite, lane, TORSO_VELOCITY);
     const double still = (aq_tolerance_gaussian(velocity[0], 0, 0, 2) +
                           aq_tolerance_gaussian(velocity[1], 0, 0, 2)) /
                          2;
@@ -100,7 +93,7 @@ static double reward_standing(const aq_suite *suite, const aq_suite_lane *lane)
 static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double goal = suite->task->goal;
-    const mjtNum *velocity = aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
+    const mjtNum *velocity = aq_suite_sensor(suite, lane, TORSO_VELOCITY);
     const double speed = sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]);
     const double going = aq_tolerance_linear(speed, goal, INFINITY, goal, 0);
     return carriage(suite, lane) * ((5 * going + 1) / 6);

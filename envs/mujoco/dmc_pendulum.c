@@ -14,13 +14,11 @@
 
 enum { POLE };
 
-static const aq_suite_name names[] = {[POLE] = {mjOBJ_BODY, "pole"}, {mjOBJ_UNKNOWN, NULL}};
-
 static const aq_suite_domain pendulum = {
     .name = "pendulum",
     .description = aq_mjcf_pendulum,
     .substeps = 1,
-    .names = names,
+    .names = {[POLE] = {mjOBJ_BODY, "pole"}},
 };
 
 static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
@@ -33,7 +31,7 @@ static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 /* Cosine and sine of the angle from upright, and its velocity. */
 static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
 {
-    const mjtNum *orientation = lane->physics.data->xmat + (ptrdiff_t)9 * suite->ids[POLE];
+    const mjtNum *orientation = aq_suite_orientation(suite, lane, POLE);
     obs[0] = orientation[AQ_SUITE_ZZ];
     obs[1] = orientation[AQ_SUITE_XZ];
     obs[2] = lane->physics.data->qvel[0];
@@ -41,7 +39,7 @@ static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *ob
 
 static double reward(const aq_suite *suite, const aq_suite_lane *lane)
 {
-    const mjtNum *orientation = lane->physics.data->xmat + (ptrdiff_t)9 * suite->ids[POLE];
+    const mjtNum *orientation = aq_suite_orientation(suite, lane, POLE);
     return aq_tolerance_gaussian(orientation[AQ_SUITE_ZZ], UPRIGHT_COSINE, 1, 0);
 }
 

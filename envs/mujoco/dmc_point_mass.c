@@ -8,17 +8,15 @@
 
 enum { TARGET, POINT_MASS };
 
-static const aq_suite_name names[] = {
-    [TARGET] = {mjOBJ_GEOM, "target"},
-    [POINT_MASS] = {mjOBJ_BODY, "pointmass"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 static const aq_suite_domain point_mass = {
     .name = "point_mass",
     .description = aq_mjcf_point_mass,
     .substeps = 1,
-    .names = names,
+    .names =
+        {
+            [TARGET] = {mjOBJ_GEOM, "target"},
+            [POINT_MASS] = {mjOBJ_BODY, "pointmass"},
+        },
 };
 
 static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
@@ -33,11 +31,10 @@ static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *ob
 
 static double reward(const aq_suite *suite, const aq_suite_lane *lane)
 {
-    const mjData *data = lane->physics.data;
     const double target_size = suite->model->geom_size[3 * suite->ids[TARGET]];
     const double distance =
         aq_suite_distance(suite->model->geom_pos + (ptrdiff_t)3 * suite->ids[TARGET],
-                          data->xpos + (ptrdiff_t)3 * suite->ids[POINT_MASS]);
+                          aq_suite_position(suite, lane, POINT_MASS));
     const double near_target = aq_tolerance_gaussian(distance, 0, target_size, target_size);
     if (near_target == 0) {
         return 0; /* nearly everywhere, so it may as well be quick */

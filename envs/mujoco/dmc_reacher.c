@@ -11,18 +11,16 @@
 
 enum { TARGET, FINGER, FINGER_GEOM };
 
-static const aq_suite_name names[] = {
-    [TARGET] = {mjOBJ_GEOM, "target"},
-    [FINGER] = {mjOBJ_BODY, "finger"},
-    [FINGER_GEOM] = {mjOBJ_GEOM, "finger"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 static const aq_suite_domain reacher = {
     .name = "reacher",
     .description = aq_mjcf_reacher,
     .substeps = 1,
-    .names = names,
+    .names =
+        {
+            [TARGET] = {mjOBJ_GEOM, "target"},
+            [FINGER] = {mjOBJ_BODY, "finger"},
+            [FINGER_GEOM] = {mjOBJ_GEOM, "finger"},
+        },
 };
 
 /* `goal` is the target's radius. */
@@ -44,7 +42,7 @@ static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 
 static void finger_to_target(const aq_suite *suite, const aq_suite_lane *lane, double ret_way[2])
 {
-    const mjtNum *finger = lane->physics.data->xpos + (ptrdiff_t)3 * suite->ids[FINGER];
+    const mjtNum *finger = aq_suite_position(suite, lane, FINGER);
     ret_way[0] = lane->target[0] - finger[0];
     ret_way[1] = lane->target[1] - finger[1];
 }

@@ -12,23 +12,16 @@
 
 enum { TORSO, TORSO_VELOCITY };
 
-static const aq_suite_name names[] = {
-    [TORSO] = {mjOBJ_BODY, "torso"},
-    [TORSO_VELOCITY] = {mjOBJ_SENSOR, "torso_subtreelinvel"},
-    {mjOBJ_UNKNOWN, NULL},
-};
-
 static const aq_suite_domain walker = {
     .name = "walker",
     .description = aq_mjcf_walker,
     .substeps = 10,
-    .names = names,
+    .names =
+        {
+            [TORSO] = {mjOBJ_BODY, "torso"},
+            [TORSO_VELOCITY] = {mjOBJ_SENSOR, "torso_subtreelinvel"},
+        },
 };
-
-static const mjtNum *torso_position(const aq_suite *suite, const aq_suite_lane *lane)
-{
-    return lane->physics.data->xpos + (ptrdiff_t)3 * suite->ids[TORSO];
-}
 
 /* The orientation of each part in the plane, the torso's height, velocities. */
 static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
@@ -39,15 +32,15 @@ static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *ob
         *obs++ = orientation[AQ_SUITE_XX];
         *obs++ = orientation[AQ_SUITE_XZ];
     }
-    *obs++ = torso_position(suite, lane)[2];
+    *obs++ = aq_suite_position(suite, lane, TORSO)[2];
     aq_suite_put(&obs, data->qvel, suite->model->nv);
 }
 
 static double reward_standing(const aq_suite *suite, const aq_suite_lane *lane)
 {
-    const mjtNum *orientation = lane->physics.data->xmat + (ptrdiff_t)9 * suite->ids[TORSO];
-    const double standing = aq_tolerance_gaussian(torso_position(suite, lane)[2], STANDING_HEIGHT,
-                                                  INFINITY, STANDING_HEIGHT / 2);
+    const mjtNum *orientation = aq_suite_orientation(suite, lane, TORSO);
+    const double standing = aq_tolerance_gaussian(aq_suite_position(suite, lane, TORSO)[2],
+                                                  STANDING_HEIGHT, INFINITY, STANDING_HEIGHT / 2);
     const double upright = (1 + orientation[AQ_SUITE_ZZ]) / 2;
     return (3 * standing + upright) / 4;
 }
@@ -55,7 +48,7 @@ static double reward_standing(const aq_suite *suite, const aq_suite_lane *lane)
 static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double goal = suite->task->goal;
-    const double speed = *aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
+    const double speed = *aq_suite_sensor(suite, lane, TORSO_VELOCITY);
     const double going = aq_tolerance_linear(speed, goal, INFINITY, goal / 2, 0.5);
     return reward_standing(suite, lane) * (5 * going + 1) / 6;
 }

@@ -311,13 +311,15 @@ size_t aq_physics_saved_count(const mjModel *model)
            (size_t)model->nsensordata;
 }
 
-void aq_physics_save(const aq_physics *physics, const mjModel *model, double *out)
+void aq_physics_save(const aq_physics *physics, const mjModel *model, void *out)
 {
     saved_part parts[SAVED_PARTS];
     list_parts(physics, model, parts);
+    char *end = out;
     for (int i = 0; i < SAVED_PARTS; i++) {
-        memcpy(out, parts[i].numbers, (size_t)parts[i].count * sizeof(*out));
-        out += parts[i].count;
+        const size_t bytes = (size_t)parts[i].count * sizeof(*parts[i].numbers);
+        memcpy(end, parts[i].numbers, bytes);
+        end += bytes;
     }
 }
 

@@ -65,7 +65,7 @@ void aq_physics_place_geoms(const aq_physics *physics, const mjModel *model);
 /* The state as numbers, and from them. After load, steps give the bits that they would have given;
  * accelerations are not those of the saved state, sensors are. False: MuJoCo refuses them. */
 size_t aq_physics_saved_count(const mjModel *model);
-void aq_physics_save(const aq_physics *physics, const mjModel *model, double *out);
+void aq_physics_save(const aq_physics *physics, const mjModel *model, void *out);
 bool aq_physics_load(aq_physics *physics, const mjModel *model, const double *numbers) AQ_MUST_USE;
 
 #endif

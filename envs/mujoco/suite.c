@@ -24,8 +24,7 @@ static const mjModel *model_of(const void *params)
 static void look_up_names(aq_suite *suite)
 {
     const aq_suite_name *names = suite->task->domain->names;
-    for (int i = 0; names != NULL && names[i].name != NULL; i++) {
-        AQ_ASSERT(i < AQ_SUITE_IDS_MAX);
+    for (int i = 0; i < AQ_SUITE_IDS_MAX && names[i].name != NULL; i++) {
         suite->ids[i] = mj_name2id(suite->model, (int)names[i].kind, names[i].name);
         AQ_ASSERT(suite->ids[i] >= 0);
     }
@@ -153,11 +152,6 @@ double aq_suite_small_controls(const aq_suite *suite, const aq_suite_lane *lane)
     return sum / count;
 }
 
-const mjtNum *aq_suite_sensor(const aq_suite *suite, const aq_suite_lane *lane, int sensor)
-{
-    return lane->physics.data->sensordata + suite->model->sensor_adr[sensor];
-}
-
 void aq_suite_put(double **obs, const mjtNum *numbers, int count)
 {
     memcpy(*obs, numbers, (size_t)count * sizeof(**obs));
@@ -195,16 +189,20 @@ bool aq_suite_reset(const void *params, void *state, aq_rng *rng, void *obs)
     return true;
 }
 
+static void act(const aq_suite *suite, aq_suite_lane *lane, const float *action)
+{
+    for (int i = 0; i < suite->model->nu; i++) {
+        lane->physics.data->ctrl[i] = action[i];
+    }
+}
+
 enum aq_step_end aq_suite_step(const void *params, void *state, aq_rng *rng, const void *action,
                                void *obs, float *reward)
 {
     (void)rng;
     const aq_suite *suite = params;
     aq_suite_lane *lane = state;
-    const float *row = action;
-    for (int i = 0; i < suite->model->nu; i++) {
-        lane->physics.data->ctrl[i] = row[i];
-    }
+    act(suite, lane, action);
     if (!aq_physics_step(&lane->physics, suite->model, suite->task->domain->substeps)) {
         return AQ_STEP_FAILED;
     }
@@ -233,11 +231,8 @@ enum { TARGET_NUMBERS = 3, SAVED_NUMBERS_MAX = 512 };
 void aq_suite_save(const void *params, const void *state, void *out)
 {
     const aq_suite_lane *lane = state;
-    double numbers[SAVED_NUMBERS_MAX];
-    AQ_ASSERT(aq_suite_saved_bytes(params) <= sizeof(numbers));
-    memcpy(numbers, lane->target, sizeof(lane->target));
-    aq_physics_save(&lane->physics, model_of(params), numbers + TARGET_NUMBERS);
-    memcpy(out, numbers, aq_suite_saved_bytes(params));
+    memcpy(out, lane->target, sizeof(lane->target));
+    aq_physics_save(&lane->physics, model_of(params), (char *)out + sizeof(lane->target));
 }
 
 int aq_suite_restore(const void *params, void *state, const void *bytes)
@@ -270,10 +265,7 @@ static void step_alone(const void *params, void *state, const void *action)
 {
     const aq_suite *suite = params;
     aq_suite_lane *lane = state;
-    const float *row = action;
-    for (int i = 0; i < suite->model->nu; i++) {
-        lane->physics.data->ctrl[i] = row[i];
-    }
+    act(suite, lane, action);
     aq_physics_step_alone(&lane->physics, suite->model, suite->task->domain->substeps);
 }
 

@@ -49,11 +49,12 @@ typedef struct aq_suite_name {
 } aq_suite_name;
 
 typedef struct aq_suite_domain {
-    const char *name;           /* "cartpole" */
-    const char *description;    /* MJCF: aq_mjcf_cartpole */
-    uint32_t substeps;          /* physics steps of one control step */
-    const aq_suite_name *names; /* whose numbers become aq_suite.ids, in this order; ends with a
-                                     NULL name; NULL: none */
+    const char *name;        /* "cartpole" */
+    const char *description; /* MJCF: aq_mjcf_cartpole */
+    uint32_t substeps;       /* physics steps of one control step */
+
+    /* Whose numbers become aq_suite.ids, in this order; the rest is empty. */
+    aq_suite_name names[AQ_SUITE_IDS_MAX];
 } aq_suite_domain;
 
 typedef struct aq_suite_task aq_suite_task;
@@ -117,8 +118,25 @@ static inline double aq_suite_distance(const mjtNum a[3], const mjtNum b[3])
 /* The mean over the controls of max(0, 1 - control^2). */
 double aq_suite_small_controls(const aq_suite *suite, const aq_suite_lane *lane);
 
-/* The numbers of a sensor, by its number in the model. */
-const mjtNum *aq_suite_sensor(const aq_suite *suite, const aq_suite_lane *lane, int sensor);
+/* Where a body is, its orientation, the numbers of a sensor: by its place among the domain's
+ * names. */
+static inline const mjtNum *aq_suite_position(const aq_suite *suite, const aq_suite_lane *lane,
+                                              int name)
+{
+    return lane->physics.data->xpos + (ptrdiff_t)3 * suite->ids[name];
+}
+
+static inline const mjtNum *aq_suite_orientation(const aq_suite *suite, const aq_suite_lane *lane,
+                                                 int name)
+{
+    return lane->physics.data->xmat + (ptrdiff_t)9 * suite->ids[name];
+}
+
+static inline const mjtNum *aq_suite_sensor(const aq_suite *suite, const aq_suite_lane *lane,
+                                            int name)
+{
+    return lane->physics.data->sensordata + suite->model->sensor_adr[suite->ids[name]];
+}
 
 /* Copies into *obs and moves it on. */
 void aq_suite_put(double **obs, const mjtNum *numbers, int count);
