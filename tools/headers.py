@@ -21,7 +21,7 @@ from source_tree import Findings, includes, walk
 # Read in the middle of a source, behind the macros that their first comments list.
 TEMPLATES = {
     "quantizer/kernels/" + name for name in (
-        "group_block.h", "qrow_walk.h", "sparse_block.h", "tile.h", "tile_chains.h", "tile_float.h",
+        "group_block.h", "sparse_block.h", "tile.h", "tile_chains.h", "tile_float.h",
         "tile_int8.h", "tile_pack.h", "x86/group_avx2.h", "x86/group_vnni.h")
 } | {"bench/kernels/limit_read.h"}
 

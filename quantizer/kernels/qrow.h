@@ -12,11 +12,6 @@
 
 #include "quantizer/kernels/qkernels.h"
 
-/* The ends of a row's range, which has 0 in it: low <= 0 <= high. */
-typedef struct row_ends {
-    float low, high;
-} row_ends;
-
 /* low <= 0 <= high, both finite. Dividing the two apart keeps the range of the largest floats from
  * overflowing; below FLT_MIN, 1 / s would be infinite or s would have lost its digits. */
 static inline aq_row_quant row_quant_from_range(float low, float high, float *ret_inverse)

@@ -5,7 +5,10 @@
  * that every pipe takes: among the positive ones the largest as a signed integer is the largest
  * value, and the largest unsigned integer of all is the lowest negative one. NaN and infinity,
  * either sign's greatest integers, show in the same two numbers. Where there is one, and where the
- * conversion of a value beyond the range of integers says so, the row is taken again with care.
+ * conversion of a value beyond the range of integers says so, the row is taken again, `careful`.
+ *
+ * From a row's ends to its scale is a long chain of short steps. So some rows are measured before
+ * the first of them is written: one row's chain runs beside another's values.
  */
 #include <math.h>
 
@@ -19,6 +22,11 @@ _Static_assert(AQ_QKERNEL_Q_PADDING % CHUNK == 0, "the room of a row is whole ch
 typedef struct chunk {
     float_lanes a, b, c, d;
 } chunk;
+
+/* The ends of a row's range, which has 0 in it: low <= 0 <= high. */
+typedef struct row_ends {
+    float low, high;
+} row_ends;
 
 /* Bits of floats: each lane's greatest as signed and as unsigned integers, from 0 upwards. */
 typedef struct row_range {
@@ -108,6 +116,89 @@ static inline bool write_levels(const float *x, uint32_t inputs, int32_t zero_po
     return !any_int_is(least, INT32_MIN);
 }
 
-#define QUANTIZE_ROWS        RUNG(aq_quantize_rows)
-#define QUANTIZE_ROWS_STATIC RUNG(aq_quantize_rows_static)
-#include "quantizer/kernels/qrow_walk.h"
+/* Few enough that rows of some thousand values stay in the nearest cache. */
+enum { WALK_ROWS = 4 };
+
+/* Whether it has to be written with care. */
+static inline bool measure_row(const float *x, uint32_t inputs, row_ends *ret_ends)
+{
+    const row_ends ends = measure(x, inputs, false);
+    const bool careful = !isfinite(ends.low) || !isfinite(ends.high);
+    *ret_ends = careful ? measure(x, inputs, true) : ends;
+    return careful;
+}
+
+static inline void write_row(const float *x, uint32_t inputs, int32_t zero_point, float inverse,
+                             uint8_t *q, bool careful)
+{
+    if (careful) {
+        write_levels(x, inputs, zero_point, inverse, q, true);
+    } else {
+        write_levels(x, inputs, zero_point, inverse, q, false);
+    }
+}
+
+static inline aq_row_quant quantize_row(const float *x, uint32_t inputs, uint8_t *q)
+{
+    row_ends ends;
+    float inverse;
+    const bool careful = measure_row(x, inputs, &ends);
+    const aq_row_quant quant = row_quant_from_range(ends.low, ends.high, &inverse);
+    write_row(x, inputs, quant.zero_point, inverse, q, careful);
+    return quant;
+}
+
+/* `rows` up to WALK_ROWS. */
+static inline void quantize_group(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                                  uint8_t *q, size_t q_stride, aq_row_quant *ret_quant)
+{
+    /* Words, not structures: what is written in words and read in vectors is read late. */
+    float low[WALK_ROWS], high[WALK_ROWS], inverse[WALK_ROWS];
+    int32_t zero_point[WALK_ROWS];
+    bool careful[WALK_ROWS];
+
+    for (size_t row = 0; row < rows; row++) {
+        row_ends ends;
+        careful[row] = measure_row(x + row * x_stride, inputs, &ends);
+        low[row] = ends.low;
+        high[row] = ends.high;
+    }
+    for (size_t row = 0; row < rows; row++) {
+        const aq_row_quant quant = row_quant_from_range(low[row], high[row], &inverse[row]);
+        zero_point[row] = quant.zero_point;
+        ret_quant[row] = quant;
+    }
+    for (size_t row = 0; row < rows; row++) {
+        write_row(x + row * x_stride, inputs, zero_point[row], inverse[row], q + row * q_stride,
+                  careful[row]);
+    }
+}
+
+void RUNG(aq_quantize_rows)(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                            uint8_t *q, size_t q_stride, aq_row_quant *ret_quant)
+{
+    if (rows == 1) {
+        *ret_quant = quantize_row(x, inputs, q);
+        return;
+    }
+    for (size_t row = 0; row < rows; row += WALK_ROWS) {
+        const size_t left = rows - row;
+        quantize_group(x + row * x_stride, x_stride, left < WALK_ROWS ? left : WALK_ROWS, inputs,
+                       q + row * q_stride, q_stride, ret_quant + row);
+    }
+}
+
+void RUNG(aq_quantize_rows_static)(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                                   aq_row_quant quant, uint8_t *q, size_t q_stride,
+                                   aq_row_quant *ret_quant)
+{
+    const float inverse = 1.0f / quant.scale;
+    for (size_t row = 0; row < rows; row++) {
+        const float *from = x + row * x_stride;
+        uint8_t *to = q + row * q_stride;
+        if (!write_levels(from, inputs, quant.zero_point, inverse, to, false)) {
+            write_levels(from, inputs, quant.zero_point, inverse, to, true);
+        }
+        ret_quant[row] = quant;
+    }
+}
