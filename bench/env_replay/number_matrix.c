@@ -60,21 +60,20 @@ static int allocate(const char *name, size_t rows, size_t width, aq_number_matri
     return 0;
 }
 
-int aq_number_matrix_read(const json_t *value, const char *name, aq_number_matrix *ret_matrix,
-                          aq_error *error)
+/* The elements of an array, or the value itself as the one row. */
+static int read_rows(const json_t *value, bool is_row, const char *name,
+                     aq_number_matrix *ret_matrix, aq_error *error)
 {
     aq_number_matrix matrix;
-    if (!json_is_array(value)) {
-        return aq_fail(error, AQ_E_CORRUPT, "'%s' is missing or no array", name);
-    }
-    size_t rows = json_array_size(value);
-    size_t width = rows > 0 ? width_of(json_array_get(value, 0)) : 0;
+    const size_t rows = is_row ? 1 : json_array_size(value);
+    const size_t width = rows > 0 ? width_of(is_row ? value : json_array_get(value, 0)) : 0;
     int rc = allocate(name, rows, width, &matrix, error);
     if (rc != 0) {
         return rc;
     }
     for (size_t i = 0; i < rows; i++) {
-        rc = fill_row(json_array_get(value, i), name, i, width, matrix.numbers + i * width, error);
+        rc = fill_row(is_row ? value : json_array_get(value, i), name, i, width,
+                      matrix.numbers + i * width, error);
         if (rc != 0) {
             aq_number_matrix_fini(&matrix);
             return rc;
@@ -84,25 +83,22 @@ int aq_number_matrix_read(const json_t *value, const char *name, aq_number_matri
     return 0;
 }
 
+int aq_number_matrix_read(const json_t *value, const char *name, aq_number_matrix *ret_matrix,
+                          aq_error *error)
+{
+    if (!json_is_array(value)) {
+        return aq_fail(error, AQ_E_CORRUPT, "'%s' is missing or no array", name);
+    }
+    return read_rows(value, false, name, ret_matrix, error);
+}
+
 int aq_number_row_read(const json_t *value, const char *name, aq_number_matrix *ret_matrix,
                        aq_error *error)
 {
-    aq_number_matrix matrix;
     if (value == NULL) {
         return aq_fail(error, AQ_E_CORRUPT, "'%s' is missing", name);
     }
-    size_t width = width_of(value);
-    int rc = allocate(name, 1, width, &matrix, error);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = fill_row(value, name, 0, width, matrix.numbers, error);
-    if (rc != 0) {
-        aq_number_matrix_fini(&matrix);
-        return rc;
-    }
-    *ret_matrix = matrix;
-    return 0;
+    return read_rows(value, true, name, ret_matrix, error);
 }
 
 void aq_number_matrix_fini(aq_number_matrix *matrix)

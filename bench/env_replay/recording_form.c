@@ -22,6 +22,25 @@ int aq_recording_rows(const json_t *root, const char *name, size_t rows,
     return 0;
 }
 
+int aq_recording_gather(const json_t *objects, const char *what, const char *name,
+                        aq_number_matrix *ret_matrix, aq_error *error)
+{
+    json_t *rows = json_array();
+    if (rows == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for the %ss", what);
+    }
+    for (size_t i = 0; i < json_array_size(objects); i++) {
+        json_t *value = json_object_get(json_array_get(objects, i), name);
+        if (value == NULL || json_array_append(rows, value)) {
+            json_decref(rows);
+            return aq_fail(error, AQ_E_CORRUPT, "%s %zu has no '%s'", what, i, name);
+        }
+    }
+    int rc = aq_number_matrix_read(rows, name, ret_matrix, error);
+    json_decref(rows);
+    return rc;
+}
+
 int aq_recording_read_steps(const json_t *root, aq_recording *recording, aq_error *error)
 {
     int rc = aq_number_matrix_read(json_object_get(root, "actions"), "actions", &recording->actions,

@@ -23,6 +23,10 @@ void aq_recorded_table_fini(aq_recorded_table *table);
 int aq_recording_rows(const json_t *root, const char *name, size_t rows,
                       aq_number_matrix *ret_matrix, aq_error *error) AQ_MUST_USE;
 
+/* The member `name` of each of the objects, as a matrix of a row each; `what` is one of them. */
+int aq_recording_gather(const json_t *objects, const char *what, const char *name,
+                        aq_number_matrix *ret_matrix, aq_error *error) AQ_MUST_USE;
+
 /* Reads actions, observations and rewards and sets step_count. */
 int aq_recording_read_steps(const json_t *root, aq_recording *recording,
                             aq_error *error) AQ_MUST_USE;

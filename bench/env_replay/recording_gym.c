@@ -7,26 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copies a row of the array of resets into a matrix of its own, member by member. */
-static int read_reset_member(const json_t *resets, const char *member, aq_number_matrix *ret_matrix,
-                             aq_error *error)
-{
-    json_t *rows = json_array();
-    if (rows == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for the resets");
-    }
-    for (size_t i = 0; i < json_array_size(resets); i++) {
-        json_t *value = json_object_get(json_array_get(resets, i), member);
-        if (value == NULL || json_array_append(rows, value)) {
-            json_decref(rows);
-            return aq_fail(error, AQ_E_CORRUPT, "reset %zu has no '%s'", i, member);
-        }
-    }
-    int rc = aq_number_matrix_read(rows, member, ret_matrix, error);
-    json_decref(rows);
-    return rc;
-}
-
 static int read_resets(const json_t *root, aq_recording *recording, aq_recording_series *state,
                        aq_error *error)
 {
@@ -34,18 +14,18 @@ static int read_resets(const json_t *root, aq_recording *recording, aq_recording
     if (resets == NULL || json_array_size(resets) == 0) {
         return 0;
     }
-    int rc = read_reset_member(resets, "after_step", &recording->reset_steps, error);
+    int rc = aq_recording_gather(resets, "reset", "after_step", &recording->reset_steps, error);
     if (rc != 0) {
         return rc;
     }
     if (recording->reset_steps.width != 1) {
         return aq_fail(error, AQ_E_CORRUPT, "'after_step' of a reset is not one number");
     }
-    rc = read_reset_member(resets, "state", &state->resets, error);
+    rc = aq_recording_gather(resets, "reset", "state", &state->resets, error);
     if (rc != 0) {
         return rc;
     }
-    rc = read_reset_member(resets, "observation", &recording->reset_observations, error);
+    rc = aq_recording_gather(resets, "reset", "observation", &recording->reset_observations, error);
     if (rc != 0) {
         return rc;
     }

@@ -211,25 +211,13 @@ int aq_recording_read_suite(const json_t *root, aq_recording *recording, aq_erro
 
 /* ---- probes --------------------------------------------------------------------------------- */
 
-/* A member of every probe, as a matrix of a row each; none when the first probe has none. */
+/* None when the first probe has none. */
 static int gather(const json_t *probes, const char *name, aq_number_matrix *ret_matrix,
                   aq_error *error)
 {
-    json_t *rows = json_array();
-    for (size_t i = 0; i < json_array_size(probes); i++) {
-        json_t *value = json_object_get(json_array_get(probes, i), name);
-        if (value == NULL && i == 0) {
-            json_decref(rows);
-            return 0;
-        }
-        if (value == NULL || json_array_append(rows, value)) {
-            json_decref(rows);
-            return aq_fail(error, AQ_E_CORRUPT, "probe %zu has no '%s'", i, name);
-        }
-    }
-    int rc = aq_number_matrix_read(rows, name, ret_matrix, error);
-    json_decref(rows);
-    return rc;
+    return json_object_get(json_array_get(probes, 0), name) != NULL
+               ? aq_recording_gather(probes, "probe", name, ret_matrix, error)
+               : 0;
 }
 
 int aq_recording_read_probes(const json_t *root, aq_recording *recording, aq_error *error)
