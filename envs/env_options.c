@@ -4,7 +4,6 @@
 #include "envs/env_options.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/parse.h"
@@ -139,8 +138,7 @@ int aq_env_option_choice(aq_env_options *options, const char *key, const char *c
             *value = i;
             return 0;
         }
-        const size_t used = strlen(known);
-        (void)snprintf(known + used, sizeof(known) - used, "%s%s", i > 0 ? ", " : "", choices[i]);
+        aq_text_append(known, sizeof(known), "%s%s", i > 0 ? ", " : "", choices[i]);
     }
     return aq_fail(error, AQ_E_INVALID, "%s: %s=%s is none of %s", options->task, key, text, known);
 }

@@ -23,7 +23,7 @@ static bool is_image(const aq_env *env, aq_picture_shape *ret_shape)
 static void list_suites(char *out, size_t size)
 {
     const char *last = "";
-    size_t last_length = 0, used = 0;
+    size_t last_length = 0;
     out[0] = '\0';
     for (size_t i = 0; i < aq_env_count(); i++) {
         const aq_env_class *class = aq_env_at(i);
@@ -32,11 +32,7 @@ static void list_suites(char *out, size_t size)
         if (class->draw == NULL || !is_new) {
             continue;
         }
-        if (aq_text_format(out + used, size - used, "%s%.*s", used > 0 ? ", " : "", (int)length,
-                           class->name) != 0) {
-            return;
-        }
-        used += strlen(out + used);
+        aq_text_append(out, size, "%s%.*s", out[0] != '\0' ? ", " : "", (int)length, class->name);
         last = class->name;
         last_length = length;
     }

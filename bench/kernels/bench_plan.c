@@ -164,16 +164,12 @@ static int take_rung(void *given, const char *name, aq_error *error)
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
-        const size_t used = strlen(names);
         if (strcmp(rungs[i]->name, name) == 0) {
             plan->rungs[0] = rungs[i];
             plan->rung_count = 1;
             return 0;
         }
-        if (aq_text_format(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "",
-                           rungs[i]->name) != 0) {
-            break; /* enough names */
-        }
+        aq_text_append(names, sizeof(names), "%s%s", i > 0 ? ", " : "", rungs[i]->name);
     }
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "'%s' is no rung that this processor and ACTORQ_CPU allow; these are: %s", name,

@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -123,12 +122,9 @@ static int check_env(const actorq_env *env, const char *path, aq_error *error)
 static int fail_choice(const actorq_plugin *plugin, const char *path, const char *name,
                        aq_error *error)
 {
-    char names[256];
-    size_t used = 0;
-    names[0] = '\0';
-    for (uint32_t i = 0; i < plugin->env_count && used < sizeof(names); i++) {
-        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
-                                 plugin->envs[i].name);
+    char names[256] = "";
+    for (uint32_t i = 0; i < plugin->env_count; i++) {
+        aq_text_append(names, sizeof(names), "%s%s", i > 0 ? ", " : "", plugin->envs[i].name);
     }
     if (name == NULL) {
         return aq_fail(error, AQ_E_INVALID,
