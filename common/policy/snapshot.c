@@ -42,7 +42,6 @@ static void layer_view(uint8_t *block, uint32_t format, const aq_tensor_sizes *s
     view->format = format;
     view->sizes = *sizes;
     view->weights = block + at->weights;
-    view->weights_bytes = sizes->weights_bytes;
     view->scale = at_offset(block, at->scale);
     view->sum = at_offset(block, at->sum);
     view->mask = at_offset(block, at->mask);

@@ -24,7 +24,6 @@ enum { AQ_TASK_NAME_MAX = 128 };
 typedef struct aq_snapshot_layer {
     uint32_t format;
     const void *weights;
-    size_t weights_bytes;
     const float *scale;
     const int32_t *sum;
     const uint8_t *mask;

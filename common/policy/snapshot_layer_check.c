@@ -278,7 +278,7 @@ static int check_block_row(const layer_check *check, uint32_t block_row, const i
     const uint32_t columns = aq_block_column_count(check->matrix.columns);
     const size_t mask_row_bytes = aq_block_mask_row_bytes(check->matrix.columns);
     const uint8_t *mask = check->layer->mask + block_row * mask_row_bytes;
-    const int8_t *end = (const int8_t *)check->layer->weights + check->layer->weights_bytes;
+    const int8_t *end = (const int8_t *)check->layer->weights + check->layer->sizes.weights_bytes;
     int32_t sums[AQ_BLOCK_ROWS] = {0};
     for (uint32_t column = 0; column < mask_row_bytes * 8; column++) {
         if (!aq_block_is_stored(mask, column)) {
@@ -308,14 +308,15 @@ static int check_block_row(const layer_check *check, uint32_t block_row, const i
 static int check_sparse(const layer_check *check)
 {
     const int8_t *levels = check->layer->weights;
-    if (check->layer->weights_bytes == 0) {
+    if (check->layer->sizes.weights_bytes == 0) {
         return aq_fail(check->error, AQ_E_CORRUPT, "policy: layer %u has no blocks", check->index);
     }
     int rc = check_scales(check, 1, SCALE_MAX);
     for (uint32_t row = 0; rc == 0 && row < aq_block_row_count(check->matrix.rows); row++) {
         rc = check_block_row(check, row, &levels);
     }
-    if (rc == 0 && levels != (const int8_t *)check->layer->weights + check->layer->weights_bytes) {
+    if (rc == 0 &&
+        levels != (const int8_t *)check->layer->weights + check->layer->sizes.weights_bytes) {
         rc = aq_fail(check->error, AQ_E_CORRUPT,
                      "policy: layer %u: there are more blocks than the mask shows", check->index);
     }
@@ -341,8 +342,8 @@ static int check_sizes(const layer_check *check)
     const aq_snapshot_layer *layer = check->layer;
     const aq_tensor_sizes sizes =
         aq_format_sizes(layer->format, check->matrix.rows, check->matrix.columns,
-                        layer->weights_bytes / AQ_BLOCK_BYTES);
-    if (layer->weights_bytes != sizes.weights_bytes || layer->sizes.scales != sizes.scales ||
+                        layer->sizes.weights_bytes / AQ_BLOCK_BYTES);
+    if (layer->sizes.weights_bytes != sizes.weights_bytes || layer->sizes.scales != sizes.scales ||
         layer->sizes.sums != sizes.sums || layer->sizes.mask_bytes != sizes.mask_bytes ||
         (layer->scale != NULL) != (sizes.scales > 0) || (layer->sum != NULL) != (sizes.sums > 0) ||
         (layer->mask != NULL) != (sizes.mask_bytes > 0)) {

@@ -18,7 +18,7 @@ static void add_blocks(const aq_snapshot_layer *layer, aq_layer_matrix_shape mat
 {
     const size_t mask_row_bytes = aq_block_mask_row_bytes(matrix.columns);
     const int8_t *levels = layer->weights;
-    size_t left = layer->weights_bytes / AQ_BLOCK_BYTES;
+    size_t left = layer->sizes.weights_bytes / AQ_BLOCK_BYTES;
     for (uint32_t first = 0; first < matrix.rows; first += AQ_BLOCK_ROWS) {
         const uint8_t *mask = layer->mask + first / AQ_BLOCK_ROWS * mask_row_bytes;
         const uint32_t rows =

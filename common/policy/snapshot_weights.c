@@ -16,7 +16,7 @@ typedef struct layer_reader {
 
 static void read_f32(const layer_reader *reader)
 {
-    memcpy(reader->out, reader->layer->weights, reader->layer->weights_bytes);
+    memcpy(reader->out, reader->layer->weights, reader->layer->sizes.weights_bytes);
 }
 
 static void read_f16(const layer_reader *reader)

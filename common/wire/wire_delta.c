@@ -89,7 +89,7 @@ static uint32_t crc_some(uint32_t crc, const void *bytes, size_t size)
 /* Of all that a layer's tensors and numbers are. */
 static uint32_t crc_layer(uint32_t crc, const aq_snapshot_layer *layer, size_t rows)
 {
-    crc = crc_some(crc, layer->weights, layer->weights_bytes);
+    crc = crc_some(crc, layer->weights, layer->sizes.weights_bytes);
     crc = crc_some(crc, layer->scale, layer->sizes.scales * sizeof(float));
     crc = crc_some(crc, layer->sum, layer->sizes.sums * sizeof(int32_t));
     crc = crc_some(crc, layer->mask, layer->sizes.mask_bytes);
@@ -111,7 +111,7 @@ static uint32_t crc_tensors(const aq_snapshot *snapshot)
 
 static bool same_layout(const aq_snapshot_layer *a, const aq_snapshot_layer *b)
 {
-    return a->format == b->format && a->weights_bytes == b->weights_bytes &&
+    return a->format == b->format && a->sizes.weights_bytes == b->sizes.weights_bytes &&
            (a->sizes.mask_bytes == 0 || memcmp(a->mask, b->mask, a->sizes.mask_bytes) == 0);
 }
 
@@ -145,8 +145,9 @@ static void list_tensors(const aq_snapshot_layer *layer, size_t rows, tensor *re
 {
     const size_t width = aq_tensor_weight_width(layer->format);
     const uint64_t tops = aq_format_is_integer(layer->format) ? lane_tops(layer->format) : 0;
-    ret_tensors[0] = (tensor){"weights", AQ_COMPRESSED_WEIGHTS, layer->weights_bytes / width, width,
-                              tops,      layer->weights};
+    ret_tensors[0] =
+        (tensor){"weights", AQ_COMPRESSED_WEIGHTS, layer->sizes.weights_bytes / width, width,
+                 tops,      layer->weights};
     ret_tensors[1] =
         (tensor){"scale", AQ_COMPRESSED_SCALE,          layer->sizes.scales, sizeof(float),
                  0,       (const uint8_t *)layer->scale};
@@ -367,7 +368,7 @@ static int create_like(const aq_snapshot *base, aq_snapshot **ret_snapshot, aq_e
     for (uint32_t i = 0; i < base->spec.layer_count; i++) {
         formats[i] = base->layers[i].format;
         blocks[i] =
-            base->layers[i].mask != NULL ? base->layers[i].weights_bytes / AQ_BLOCK_BYTES : 0;
+            base->layers[i].mask != NULL ? base->layers[i].sizes.weights_bytes / AQ_BLOCK_BYTES : 0;
     }
     int rc = aq_snapshot_create(&base->spec, formats, blocks, ret_snapshot);
     if (rc != 0) {

@@ -31,7 +31,7 @@ static void layer_view(const aq_snapshot_layer *layer, const aq_layer_spec *spec
     const size_t rows = aq_layer_matrix(spec).rows;
     actorq__v1__layer_tensors__init(ret_message);
     ret_message->format = layer->format;
-    ret_message->weights = aq_wire_bytes(layer->weights, layer->weights_bytes);
+    ret_message->weights = aq_wire_bytes(layer->weights, layer->sizes.weights_bytes);
     ret_message->scale = aq_wire_bytes(layer->scale, layer->sizes.scales * sizeof(float));
     ret_message->sum = aq_wire_bytes(layer->sum, layer->sizes.sums * sizeof(int32_t));
     ret_message->mask = aq_wire_bytes(layer->mask, layer->sizes.mask_bytes);
@@ -114,7 +114,7 @@ size_t aq_wire_tensor_bytes_max(const aq_snapshot *snapshot)
         const aq_snapshot_layer *layer = &snapshot->layers[i];
         const size_t rows = aq_layer_matrix(&snapshot->spec.layers[i]).rows;
         const size_t floats = layer->sizes.scales > rows ? layer->sizes.scales : rows;
-        most = layer->weights_bytes > most ? layer->weights_bytes : most;
+        most = layer->sizes.weights_bytes > most ? layer->sizes.weights_bytes : most;
         most = floats * sizeof(float) > most ? floats * sizeof(float) : most;
     }
     return most;
@@ -262,8 +262,9 @@ static int fill_tensors(aq_tensor_reader *reader, const Actorq__V1__LayerTensors
 {
     const uint32_t compressed = message->compressed;
     const size_t width = aq_tensor_weight_width(message->format);
-    int rc = aq_tensor_read(reader, &message->weights, compressed & AQ_COMPRESSED_WEIGHTS,
-                            "weights", layer->weights_bytes / width, width, data->weights, error);
+    int rc =
+        aq_tensor_read(reader, &message->weights, compressed & AQ_COMPRESSED_WEIGHTS, "weights",
+                       layer->sizes.weights_bytes / width, width, data->weights, error);
     if (rc == 0) {
         rc = aq_tensor_read(reader, &message->scale, compressed & AQ_COMPRESSED_SCALE, "scale",
                             layer->sizes.scales, sizeof(float), data->scale, error);

@@ -97,7 +97,7 @@ static const char *put_float_weights(const aq_onnx_layer *layer, const matrix_vi
 static const char *put_levels(const aq_onnx_layer *layer, const matrix_view *view)
 {
     const aq_layer_matrix_shape matrix = aq_layer_matrix(spec_of(layer));
-    unsigned char *turned = aq_onnx_room(layer->graph, stored_of(layer)->weights_bytes, 1);
+    unsigned char *turned = aq_onnx_room(layer->graph, stored_of(layer)->sizes.weights_bytes, 1);
     if (turned != NULL) {
         turn_weights(view, matrix, 1, stored_of(layer)->weights, turned);
     }

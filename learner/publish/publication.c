@@ -208,14 +208,14 @@ static double share_changed(const aq_snapshot *before, const aq_snapshot *now)
     for (uint32_t i = 0; before != NULL && i < now->spec.layer_count; i++) {
         const aq_snapshot_layer *was = &before->layers[i], *is = &now->layers[i];
         if (is->format == AQ_FORMAT_F32 || was->format != is->format ||
-            was->weights_bytes != is->weights_bytes) {
+            was->sizes.weights_bytes != is->sizes.weights_bytes) {
             continue;
         }
         const uint8_t *a = was->weights, *b = is->weights;
-        for (size_t k = 0; k < is->weights_bytes; k++) {
+        for (size_t k = 0; k < is->sizes.weights_bytes; k++) {
             changed += a[k] != b[k];
         }
-        bytes += is->weights_bytes;
+        bytes += is->sizes.weights_bytes;
     }
     return bytes > 0 ? (double)changed / (double)bytes : (double)NAN;
 }

@@ -257,7 +257,7 @@ int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params)
         const size_t rows = aq_layer_matrix(&snapshot->spec.layers[i]).rows;
         AQ_ASSERT(layer->format == AQ_FORMAT_F32);
         if (rows > 0) {
-            memcpy(params.weight[i], layer->weights, layer->weights_bytes);
+            memcpy(params.weight[i], layer->weights, layer->sizes.weights_bytes);
             memcpy(params.bias[i], layer->bias, rows * sizeof(*layer->bias));
         }
     }

@@ -8,7 +8,7 @@
 
 int aq_quantize_f32(const aq_quantize_layer *layer)
 {
-    memcpy(layer->to.weights, layer->weights, layer->view->weights_bytes);
+    memcpy(layer->to.weights, layer->weights, layer->view->sizes.weights_bytes);
     return 0;
 }
 

@@ -176,7 +176,7 @@ int aq_quantize_sparse(const aq_quantize_layer *layer)
                        aq_error_text(AQ_E_NOMEM));
     }
     weigh_blocks(layer, weights);
-    choose_blocks(layer, weights, layer->view->weights_bytes / AQ_BLOCK_BYTES);
+    choose_blocks(layer, weights, layer->view->sizes.weights_bytes / AQ_BLOCK_BYTES);
     aq_free(weights);
     for (uint32_t row = 0; row < rows; row++) {
         levels = fill_block_row(layer, row, levels);

@@ -79,7 +79,7 @@ TEST_IN_FOLDER(an_fp32_file_is_quantized_as_the_learner_would)
     for (uint32_t i = 0; i < expected->spec.layer_count; i++) {
         size_t outputs = expected->spec.layers[i].outputs;
         assert_memory_equal(made->layers[i].weights, expected->layers[i].weights,
-                            expected->layers[i].weights_bytes);
+                            expected->layers[i].sizes.weights_bytes);
         assert_memory_equal(made->layers[i].scale, expected->layers[i].scale,
                             outputs * sizeof(float));
         assert_memory_equal(made->layers[i].bias, expected->layers[i].bias,

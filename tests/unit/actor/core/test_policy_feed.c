@@ -215,7 +215,7 @@ static void assert_newest_is(const fixture *all, uint64_t version)
     for (uint32_t i = 0; i < newest->spec.layer_count; i++) {
         const aq_snapshot_layer *layer = &newest->layers[i];
         assert_memory_equal(layer->weights, all->policies[version]->layers[i].weights,
-                            layer->weights_bytes);
+                            layer->sizes.weights_bytes);
     }
     assert_int_equal(aq_policy_feed_news(all->feed).version, version);
 }

@@ -169,7 +169,8 @@ TEST(later_layers_of_a_block_are_found)
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 5);
     assert_int_equal(aq_params_init(&snapshot->spec, &params), 0);
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
-        memcpy(params.weight[i], snapshot->layers[i].weights, snapshot->layers[i].weights_bytes);
+        memcpy(params.weight[i], snapshot->layers[i].weights,
+               snapshot->layers[i].sizes.weights_bytes);
         memcpy(params.bias[i], snapshot->layers[i].bias,
                snapshot->spec.layers[i].outputs * sizeof(float));
     }

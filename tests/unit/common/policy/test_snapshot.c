@@ -51,13 +51,13 @@ TEST(tensors_are_aligned_apart_and_zeroed)
             const aq_snapshot_layer *layer = &snapshot->layers[i];
             size_t outputs = spec.layers[i].outputs;
             assert_int_equal(layer->format, mixed[i]);
-            check_tensor(&end, layer->weights, layer->weights_bytes);
+            check_tensor(&end, layer->weights, layer->sizes.weights_bytes);
             if (mixed[i] == AQ_FORMAT_INT8_CHANNEL) {
-                assert_int_equal(layer->weights_bytes, spec.layers[i].inputs * outputs);
+                assert_int_equal(layer->sizes.weights_bytes, spec.layers[i].inputs * outputs);
                 check_tensor(&end, layer->scale, outputs * sizeof(float));
                 check_tensor(&end, layer->sum, outputs * sizeof(int32_t));
             } else {
-                assert_int_equal(layer->weights_bytes, 4 * spec.layers[i].inputs * outputs);
+                assert_int_equal(layer->sizes.weights_bytes, 4 * spec.layers[i].inputs * outputs);
                 assert_null(layer->scale);
                 assert_null(layer->sum);
             }
@@ -73,7 +73,7 @@ TEST(what_is_edited_is_what_is_viewed)
     aq_snapshot_layer_data data;
     for (uint32_t i = 0; i < 3; i++) {
         aq_snapshot_layer_edit(snapshot, i, &data);
-        memset(data.weights, (int)i + 1, snapshot->layers[i].weights_bytes);
+        memset(data.weights, (int)i + 1, snapshot->layers[i].sizes.weights_bytes);
         data.bias[snapshot->spec.layers[i].outputs - 1] = (float)i + 0.5f;
         assert_int_equal(data.scale == NULL, mixed[i] == AQ_FORMAT_F32);
         assert_int_equal(data.sum == NULL, mixed[i] == AQ_FORMAT_F32);
@@ -84,7 +84,7 @@ TEST(what_is_edited_is_what_is_viewed)
     for (uint32_t i = 0; i < 3; i++) {
         const uint8_t *weights = snapshot->layers[i].weights;
         assert_int_equal(weights[0], i + 1);
-        assert_int_equal(weights[snapshot->layers[i].weights_bytes - 1], i + 1);
+        assert_int_equal(weights[snapshot->layers[i].sizes.weights_bytes - 1], i + 1);
         assert_true(snapshot->layers[i].bias[snapshot->spec.layers[i].outputs - 1] ==
                     (float)i + 0.5f);
     }

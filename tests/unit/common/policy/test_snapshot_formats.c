@@ -78,7 +78,7 @@ static aq_snapshot *valid_groups(uint32_t format)
 {
     aq_snapshot *snapshot = snapshot_in(format);
     uint8_t *weights = edit(snapshot).weights;
-    const size_t row_bytes = snapshot->layers[0].weights_bytes / ROWS;
+    const size_t row_bytes = snapshot->layers[0].sizes.weights_bytes / ROWS;
     memset(weights, format == AQ_FORMAT_INT4 ? 0x11 : 0x55, row_bytes * ROWS);
     for (size_t row = 0; row < ROWS; row++) {
         weights[(row + 1) * row_bytes - 1] = 1;
@@ -208,7 +208,7 @@ TEST(a_channel_of_zeros_is_refused_and_a_group_is_not)
     edit(snapshot).sum[19] = 0;
     refuse(snapshot, "layer 0, row 19: all its weights are zero");
     snapshot = valid_in(AQ_FORMAT_INT4);
-    memset(edit(snapshot).weights, 0, snapshot->layers[0].weights_bytes);
+    memset(edit(snapshot).weights, 0, snapshot->layers[0].sizes.weights_bytes);
     accept(snapshot);
     snapshot = valid_in(AQ_FORMAT_INT8_TENSOR);
     memset(edit(snapshot).weights, 0, COLUMNS);
@@ -343,7 +343,7 @@ TEST(a_tensor_that_the_format_has_not_is_refused)
         snapshot->layers[0].sizes.scales++;
         refuse(snapshot, "layer 0: tensors of another size or format");
         snapshot = valid_in(format);
-        snapshot->layers[0].weights_bytes--;
+        snapshot->layers[0].sizes.weights_bytes--;
         refuse(snapshot, "layer 0: tensors of another size or format");
     }
 }
@@ -379,6 +379,6 @@ TEST(more_blocks_than_the_matrix_has_are_not_created)
     assert_int_equal(aq_snapshot_create(&spec, &format, &too_many, &snapshot), AQ_E_INVALID);
     assert_null(snapshot);
     assert_int_equal(aq_snapshot_create(&spec, &format, &all, &snapshot), 0);
-    assert_int_equal(snapshot->layers[0].weights_bytes, all * AQ_BLOCK_BYTES);
+    assert_int_equal(snapshot->layers[0].sizes.weights_bytes, all * AQ_BLOCK_BYTES);
     aq_snapshot_unref(snapshot);
 }

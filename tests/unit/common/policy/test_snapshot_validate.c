@@ -185,7 +185,7 @@ TEST_OF_POLICY(tensors_of_another_format_or_size_are_not_read)
     refuse(AQ_E_CORRUPT, "layer 0: tensors of another size");
     snapshot->layers[1].format = AQ_FORMAT_INT8_CHANNEL;
     refuse(AQ_E_CORRUPT, "layer 1: tensors of another size");
-    snapshot->layers[2].weights_bytes--;
+    snapshot->layers[2].sizes.weights_bytes--;
     refuse(AQ_E_CORRUPT, "layer 2: tensors of another size");
     snapshot->layers[2].sum = NULL;
     refuse(AQ_E_CORRUPT, "layer 2: tensors of another size");

@@ -20,9 +20,9 @@ static void assert_same_layer(const aq_snapshot *a, const aq_snapshot *b, uint32
     const aq_snapshot_layer *y = &b->layers[layer];
     const size_t rows = aq_layer_matrix(&a->spec.layers[layer]).rows;
     assert_int_equal(x->format, y->format);
-    assert_int_equal(x->weights_bytes, y->weights_bytes);
+    assert_int_equal(x->sizes.weights_bytes, y->sizes.weights_bytes);
     assert_memory_equal(&x->sizes, &y->sizes, sizeof(x->sizes));
-    assert_same_tensor(x->weights, y->weights, x->weights_bytes);
+    assert_same_tensor(x->weights, y->weights, x->sizes.weights_bytes);
     assert_same_tensor(x->bias, y->bias, rows * sizeof(float));
     assert_same_tensor(x->scale, y->scale, x->sizes.scales * sizeof(float));
     assert_same_tensor(x->sum, y->sum, x->sizes.sums * sizeof(int32_t));
@@ -78,22 +78,22 @@ static void change_weights(aq_rng *rng, const aq_snapshot_layer *layer, void *we
     uint16_t *halves = weights;
     switch (layer->format) {
     case AQ_FORMAT_F32:
-        change_floats(rng, weights, layer->weights_bytes / sizeof(float), share);
+        change_floats(rng, weights, layer->sizes.weights_bytes / sizeof(float), share);
         break;
     case AQ_FORMAT_F16:
     case AQ_FORMAT_BF16:
-        for (size_t i = 0; i < layer->weights_bytes / sizeof(*halves); i++) {
+        for (size_t i = 0; i < layer->sizes.weights_bytes / sizeof(*halves); i++) {
             halves[i] ^= aq_rng_uniform(rng) < share ? (uint16_t)(1 + aq_rng_below(rng, 127)) : 0;
         }
         break;
     case AQ_FORMAT_INT4:
-        change_signs(rng, weights, layer->weights_bytes, 4, share);
+        change_signs(rng, weights, layer->sizes.weights_bytes, 4, share);
         break;
     case AQ_FORMAT_INT2:
-        change_signs(rng, weights, layer->weights_bytes, 2, share);
+        change_signs(rng, weights, layer->sizes.weights_bytes, 2, share);
         break;
     default:
-        change_signs(rng, weights, layer->weights_bytes, 8, share);
+        change_signs(rng, weights, layer->sizes.weights_bytes, 8, share);
         break;
     }
 }
@@ -106,7 +106,7 @@ static aq_snapshot *copy_of(const aq_snapshot *policy)
     for (uint32_t i = 0; i < policy->spec.layer_count; i++) {
         const aq_snapshot_layer *layer = &policy->layers[i];
         formats[i] = layer->format;
-        blocks[i] = layer->mask != NULL ? layer->weights_bytes / AQ_BLOCK_BYTES : 0;
+        blocks[i] = layer->mask != NULL ? layer->sizes.weights_bytes / AQ_BLOCK_BYTES : 0;
     }
     assert_int_equal(aq_snapshot_create(&policy->spec, formats, blocks, &copy), 0);
     copy->run_id = policy->run_id;
@@ -117,7 +117,7 @@ static aq_snapshot *copy_of(const aq_snapshot *policy)
         const aq_snapshot_layer *layer = &policy->layers[i];
         aq_snapshot_layer_data data;
         aq_snapshot_layer_edit(copy, i, &data);
-        memcpy(data.weights, layer->weights, layer->weights_bytes);
+        memcpy(data.weights, layer->weights, layer->sizes.weights_bytes);
         memcpy(data.bias, layer->bias,
                aq_layer_matrix(&policy->spec.layers[i]).rows * sizeof(float));
         if (layer->scale != NULL) {
@@ -170,7 +170,7 @@ aq_snapshot *policy_plain(void)
     for (uint32_t i = 0; i < spec.layer_count; i++) {
         aq_snapshot_layer_data data;
         aq_snapshot_layer_edit(policy, i, &data);
-        memset(data.weights, 3, policy->layers[i].weights_bytes);
+        memset(data.weights, 3, policy->layers[i].sizes.weights_bytes);
         for (size_t k = 0; k < policy->layers[i].sizes.scales; k++) {
             data.scale[k] = 1;
         }

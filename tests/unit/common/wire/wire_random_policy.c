@@ -107,7 +107,7 @@ static int8_t any_level(aq_rng *rng, int greatest)
 
 static void fill_f32(const filling *it)
 {
-    any_floats(it->rng, it->data.weights, it->layer->weights_bytes / sizeof(float));
+    any_floats(it->rng, it->data.weights, it->layer->sizes.weights_bytes / sizeof(float));
 }
 
 /* Without the highest bit of its exponent, which both kinds of halves have in the same place, a
@@ -115,7 +115,7 @@ static void fill_f32(const filling *it)
 static void fill_halves(const filling *it)
 {
     uint16_t *weights = it->data.weights;
-    for (size_t i = 0; i < it->layer->weights_bytes / sizeof(*weights); i++) {
+    for (size_t i = 0; i < it->layer->sizes.weights_bytes / sizeof(*weights); i++) {
         weights[i] = (uint16_t)(aq_rng_next(it->rng) & 0xBFFF);
     }
 }
@@ -166,7 +166,7 @@ static void fill_sparse(const filling *it)
 {
     const uint32_t columns = aq_block_column_count(it->matrix.columns);
     const uint32_t total = aq_block_row_count(it->matrix.rows) * columns;
-    size_t left = it->layer->weights_bytes / AQ_BLOCK_BYTES;
+    size_t left = it->layer->sizes.weights_bytes / AQ_BLOCK_BYTES;
     int8_t *levels = it->data.weights;
     for (uint32_t i = 0; i < total; i++) {
         if (aq_rng_below(it->rng, total - i) >= left) {

@@ -72,9 +72,9 @@ static void assert_same_tensors(const aq_snapshot *a, const aq_snapshot *b)
     for (uint32_t i = 0; i < a->spec.layer_count; i++) {
         const aq_snapshot_layer *x = &a->layers[i], *y = &b->layers[i];
         assert_int_equal(x->format, y->format);
-        assert_int_equal(x->weights_bytes, y->weights_bytes);
+        assert_int_equal(x->sizes.weights_bytes, y->sizes.weights_bytes);
         assert_memory_equal(&x->sizes, &y->sizes, sizeof(x->sizes));
-        assert_same_bytes(x->weights, y->weights, x->weights_bytes);
+        assert_same_bytes(x->weights, y->weights, x->sizes.weights_bytes);
         assert_same_bytes(x->bias, y->bias, a->spec.layers[i].outputs * sizeof(float));
         assert_same_bytes(x->scale, y->scale, x->sizes.scales * sizeof(float));
         assert_same_bytes(x->sum, y->sum, x->sizes.sums * sizeof(int32_t));
@@ -107,7 +107,7 @@ static void assert_twin_is(const aq_publication *publication, const aq_params *p
     for (uint32_t i = 0; i < twin->spec.layer_count; i++) {
         assert_int_equal(twin->layers[i].format, AQ_FORMAT_F32);
         assert_memory_equal(twin->layers[i].weights, params->weight[i],
-                            twin->layers[i].weights_bytes);
+                            twin->layers[i].sizes.weights_bytes);
         assert_memory_equal(twin->layers[i].bias, params->bias[i],
                             twin->spec.layers[i].outputs * sizeof(float));
     }

@@ -74,7 +74,7 @@ TEST_IN(service_desk, desk, the_same_version_is_had_in_fp32)
     assert_int_equal(read->version, 4);
     assert_int_equal(read->layers[0].format, AQ_FORMAT_F32);
     assert_memory_equal(read->layers[0].weights, desk->kit.params.weight[0],
-                        read->layers[0].weights_bytes);
+                        read->layers[0].sizes.weights_bytes);
     aq_snapshot_unref(read);
 }
 

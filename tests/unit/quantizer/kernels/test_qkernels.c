@@ -158,7 +158,6 @@ TEST(an_int8_layer_is_its_equation)
     const aq_snapshot_layer layer = {
         .format = AQ_FORMAT_INT8_CHANNEL,
         .weights = weights,
-        .weights_bytes = sizeof(weights),
         .scale = scale,
         .sum = sum,
         .bias = bias,

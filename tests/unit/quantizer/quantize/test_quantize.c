@@ -79,9 +79,9 @@ TEST_IN(deep, fixture, fp32_keeps_every_bit)
         const aq_layer_spec *layer = &fixture->spec.layers[i];
         const aq_snapshot_layer *view = &snapshot->layers[i];
         assert_int_equal(view->format, AQ_FORMAT_F32);
-        assert_int_equal(view->weights_bytes,
+        assert_int_equal(view->sizes.weights_bytes,
                          (size_t)layer->inputs * layer->outputs * sizeof(float));
-        assert_memory_equal(view->weights, fixture->params.weight[i], view->weights_bytes);
+        assert_memory_equal(view->weights, fixture->params.weight[i], view->sizes.weights_bytes);
         assert_memory_equal(view->bias, fixture->params.bias[i], layer->outputs * sizeof(float));
     }
 }

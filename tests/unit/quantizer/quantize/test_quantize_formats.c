@@ -124,7 +124,7 @@ TEST_IN(quantizer_fixture, fixture, fewer_bits_mean_fewer_levels)
             aq_snapshot *snapshot = quantizer_fixture_planned(fixture, &plan);
             const int8_t *q = snapshot->layers[WIDE].weights;
             int greatest = 0;
-            for (size_t k = 0; k < snapshot->layers[WIDE].weights_bytes; k++) {
+            for (size_t k = 0; k < snapshot->layers[WIDE].sizes.weights_bytes; k++) {
                 greatest = abs(q[k]) > greatest ? abs(q[k]) : greatest;
             }
             assert_int_equal(greatest, (1 << (bits - 1)) - 1);
@@ -168,7 +168,7 @@ TEST(heads_have_no_parameters_in_any_format)
         aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, format);
         assert_int_equal(snapshot->layers[0].format, format);
         assert_int_equal(snapshot->layers[1].format, AQ_FORMAT_F32);
-        assert_int_equal(snapshot->layers[2].weights_bytes, 0);
+        assert_int_equal(snapshot->layers[2].sizes.weights_bytes, 0);
     }
 }
 

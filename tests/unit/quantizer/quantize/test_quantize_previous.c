@@ -40,8 +40,9 @@ static void assert_same_scales(const aq_snapshot *a, const aq_snapshot *b)
 static void assert_same_levels(const aq_snapshot *a, const aq_snapshot *b)
 {
     assert_same_scales(a, b);
-    assert_int_equal(a->layers[0].weights_bytes, b->layers[0].weights_bytes);
-    assert_memory_equal(a->layers[0].weights, b->layers[0].weights, a->layers[0].weights_bytes);
+    assert_int_equal(a->layers[0].sizes.weights_bytes, b->layers[0].sizes.weights_bytes);
+    assert_memory_equal(a->layers[0].weights, b->layers[0].weights,
+                        a->layers[0].sizes.weights_bytes);
     assert_int_equal(a->layers[0].weight_zero, b->layers[0].weight_zero);
     if (a->layers[0].mask != NULL) {
         assert_memory_equal(a->layers[0].mask, b->layers[0].mask, a->layers[0].sizes.mask_bytes);

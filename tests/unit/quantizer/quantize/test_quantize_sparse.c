@@ -64,7 +64,7 @@ TEST_IN(quantizer_fixture, fixture, the_density_is_the_share_that_is_kept)
             assert_true(kept_in_row(snapshot, row) >= 1);
         }
         assert_int_equal(kept, rows[i].blocks);
-        assert_int_equal(snapshot->layers[0].weights_bytes, rows[i].blocks * AQ_BLOCK_BYTES);
+        assert_int_equal(snapshot->layers[0].sizes.weights_bytes, rows[i].blocks * AQ_BLOCK_BYTES);
     }
 }
 
