@@ -50,9 +50,6 @@ int aq_engine_matrix_init(aq_engine_layer *layer, uint32_t activation)
     aq_engine_matrix *matrix = &layer->matrix;
     const aq_snapshot_layer *stored = layer->stored;
     matrix->kernel = aq_qkernels_linear(layer->tables->kernels, stored->format);
-    matrix->input_quant =
-        (aq_row_quant){.scale = stored->input_scale, .zero_point = stored->input_zero};
-    matrix->weight_zero = stored->weight_zero;
     int rc = aq_packed_layer_init(layer->tables->kernels, layer->spec, stored,
                                   matrix->pieces > 0 ? matrix->pieces : 1, &matrix->packed);
     matrix->packed.activation = activation;
@@ -71,19 +68,21 @@ void aq_engine_quantize(const aq_engine_layer *layer, const aq_engine_scratch *s
                         const aq_const_rows *x, size_t rows, uint32_t width)
 {
     const aq_qkernels *kernels = layer->tables->kernels;
-    if (layer->matrix.input_quant.scale == 0.0f) {
+    const aq_row_quant quant = {.scale = layer->stored->input_scale,
+                                .zero_point = layer->stored->input_zero};
+    if (quant.scale == 0.0f) {
         kernels->quantize_rows(x->values, x->stride, rows, width, scratch->q, scratch->q_stride,
                                scratch->quant);
         return;
     }
-    kernels->quantize_rows_static(x->values, x->stride, rows, width, layer->matrix.input_quant,
-                                  scratch->q, scratch->q_stride, scratch->quant);
+    kernels->quantize_rows_static(x->values, x->stride, rows, width, quant, scratch->q,
+                                  scratch->q_stride, scratch->quant);
 }
 
 void aq_engine_set_offsets(const aq_engine_layer *layer, const uint8_t *q, size_t q_stride,
                            size_t rows, aq_row_quant *quant)
 {
-    const int32_t weight_zero = layer->matrix.weight_zero;
+    const int32_t weight_zero = layer->stored->weight_zero;
     const int32_t inputs = (int32_t)layer->matrix.packed.inputs;
     for (size_t row = 0; weight_zero != 0 && row < rows; row++) {
         const int32_t sum = layer->tables->passes->level_sum(q + row * q_stride, (size_t)inputs);

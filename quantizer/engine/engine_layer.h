@@ -55,12 +55,10 @@ typedef struct aq_engine_kind {
     bool (*takes_bytes)(const aq_engine_layer *layer);
 } aq_engine_kind;
 
-/* A matrix in its format, and how what meets it is quantized. */
+/* A matrix in its format. */
 typedef struct aq_engine_matrix {
     const aq_linear_kernel *kernel;
     aq_packed_layer packed;
-    aq_row_quant input_quant; /* a scale of 0: by the range of each row */
-    int32_t weight_zero;
     uint32_t pieces; /* that rows are given to the kernel in; 0: they are whole */
 } aq_engine_matrix;
 
@@ -120,7 +118,7 @@ static inline void aq_engine_matrix_run(const aq_engine_layer *layer,
     };
     if (matrix->kernel->quantizes_input) {
         aq_engine_quantize(layer, scratch, x, y->rows, matrix->packed.inputs);
-        if (matrix->weight_zero != 0) {
+        if (layer->stored->weight_zero != 0) {
             aq_engine_set_offsets(layer, scratch->q, scratch->q_stride, y->rows, scratch->quant);
         }
     }
