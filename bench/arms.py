@@ -2,13 +2,12 @@
 in, formats of gradients between ranks, or corrections for what actors drew otherwise than the
 learner would have."""
 import csv
-import json
 import pathlib
 import statistics
 import subprocess
 
 from control_suite import interval
-from run_curves import binned_returns
+from run_curves import binned_returns, lines
 from run_once import command, folder_of, kept_return, train
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -36,10 +35,6 @@ def last_fifth(folder):
 def bin_steps(folder):
     steps = max(row.get("env_steps", 0) for row in lines(folder))
     return max(steps // BINS, 1), steps
-
-
-def lines(folder):
-    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
 
 
 def told(folders, name):

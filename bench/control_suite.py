@@ -23,7 +23,6 @@ simba from those with SimBa, means of ten seeds; rpo from CleanRL's documentatio
 """
 import argparse
 import concurrent.futures
-import csv
 import json
 import math
 import os
@@ -36,7 +35,7 @@ import threading
 import typing
 
 from run_curves import binned_returns
-from run_once import ENVIRONMENT
+from run_once import ENVIRONMENT, append, rows_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 BINS = 50
@@ -95,13 +94,6 @@ def begin(arguments, task, form, seed):
             *(f"--set={assignment}" for assignment in (*subject.settings, *arguments.set))]
 
 
-def rows_of(path):
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def published(subject):
     """{task: its return, or "-" where none was published}, of the tasks that are trained."""
     return {row["task"]: row[subject.published]
@@ -127,12 +119,6 @@ def curve(arguments, task, form, seed):
 
 def finished_seeds(arguments, task, form):
     return [seed for seed in range(1, arguments.seeds + 1) if curve(arguments, task, form, seed)]
-
-
-def append(path, header, rows):
-    begins = not path.exists()
-    with path.open("a", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows] if begins else rows)
 
 
 def keep(arguments, task, form, seed, result):

@@ -16,13 +16,12 @@ run that has its line is not made again: so a campaign adds up, commit by commit
 With --report nothing is trained; the table is of what there is.
 """
 import argparse
-import csv
 import json
 import pathlib
 import statistics
 import subprocess
 
-from run_once import folder_of, kept_return, train
+from run_once import append, folder_of, kept_return, rows_of, train
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GAMES = ["asterix", "breakout", "freeway", "seaquest", "space_invaders"]
@@ -52,16 +51,9 @@ def run_of(arguments, task, algorithm, precision):
                          "evaluator.threshold=100000"]}
 
 
-def lines_of(path):
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def made(arguments, game, algorithm, precision):
     wanted = (arguments.options, game, algorithm, precision, str(arguments.frames))
-    return [line for line in lines_of(arguments.results)
+    return [line for line in rows_of(arguments.results)
             if tuple(line[key] for key in ("options", "game", "algorithm", "format", "frames")) ==
             wanted and int(line["seed"]) <= arguments.seeds]
 
@@ -78,9 +70,7 @@ def make(arguments, game, task, algorithm, precision):
                 kept_return(arguments.actorq, row, folder, seed,
                             None if precision == "fp32" else "fp32"),
                 f"{wall:.1f}", f"{used:.1f}"]
-        begins = not arguments.results.exists()
-        with arguments.results.open("a", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS, line] if begins else [line])
+        append(arguments.results, COLUMNS, [line])
 
 
 def cell(lines, precision):

@@ -18,6 +18,7 @@ import pathlib
 import statistics
 import subprocess
 
+from run_curves import lines
 from run_once import folder_of, kept_return, train
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -49,8 +50,7 @@ def record(actorq, task, steps, work):
 
 def late_return(folder):
     """The mean of the last fifth of the versions, each as it was first tried."""
-    lines = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
-    tried = [(line["policy_version"], line["return_mean"]) for line in lines
+    tried = [(line["policy_version"], line["return_mean"]) for line in lines(folder)
              if line["event"] == "evaluation" and not line["confirmed"]]
     newest = max(version for version, _ in tried)
     return statistics.mean(value for version, value in tried if version > 0.8 * newest)

@@ -3,6 +3,10 @@ import json
 import math
 
 
+def lines(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
 def binned_returns(folder, bin_steps, last_steps):
     """[(environment steps at the end of the bin, mean return, episodes)], from metrics.jsonl.
 
@@ -10,8 +14,7 @@ def binned_returns(folder, bin_steps, last_steps):
     Those that only rank the best version, over and over, are of no step.
     """
     bins = {}
-    for line in (folder / "metrics.jsonl").read_text().splitlines():
-        row = json.loads(line)
+    for row in lines(folder):
         if row["event"] == "evaluation" and not row.get("ranks_only"):
             at = min(math.ceil(row["env_steps"] / bin_steps), last_steps // bin_steps)
             total, episodes = bins.get(at, (0.0, 0))

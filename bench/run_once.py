@@ -1,4 +1,5 @@
 """Runs that are made once, and what is kept of them beside their folder."""
+import csv
 import json
 import os
 import shutil
@@ -51,3 +52,16 @@ def kept_return(actorq, row, folder, seed, precision=None):
                               capture_output=True)
         kept.write_bytes(done.stdout)
     return json.loads(kept.read_text())["return_mean"]
+
+
+def rows_of(path):
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def append(path, header, rows):
+    begins = not path.exists()
+    with path.open("a", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows] if begins else rows)

@@ -16,14 +16,13 @@ nothing is trained.
 """
 import argparse
 import concurrent.futures
-import csv
 import json
 import pathlib
 import shutil
 import statistics
 import subprocess
 
-from run_once import folder_of, train
+from run_once import append, folder_of, rows_of, train
 
 HERE = pathlib.Path(__file__).resolve().parent
 KEPT = HERE / "curves" / "paper-time.csv"
@@ -67,11 +66,8 @@ def play(actorq, row, form, checkpoint):
 
 
 def kept_rows(row, form, seed):
-    if not KEPT.exists():
-        return []
-    with KEPT.open(newline="") as file:
-        return [kept for kept in csv.DictReader(file)
-                if (kept["task"], kept["format"], kept["seed"]) == (row["task"], form, str(seed))]
+    return [kept for kept in rows_of(KEPT)
+            if (kept["task"], kept["format"], kept["seed"]) == (row["task"], form, str(seed))]
 
 
 def make(arguments, row, form, seed):
@@ -82,11 +78,7 @@ def make(arguments, row, form, seed):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         points = list(pool.map(lambda checkpoint: play(arguments.actorq, row, form, checkpoint),
                                sorted((folder / "checkpoints").glob("step-*.aqc"))))
-    begins = not KEPT.exists()
-    with KEPT.open("a", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(
-            [*([COLUMNS] if begins else []), *[[row["task"], form, seed, *point]
-                                               for point in points if point]])
+    append(KEPT, COLUMNS, [[row["task"], form, seed, *point] for point in points if point])
     shutil.rmtree(folder)  # some 5 GB of checkpoints
 
 
