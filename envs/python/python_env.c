@@ -125,11 +125,17 @@ static bool work_alone(const python_params *p, python_state *s, enum aq_python_w
     return aq_python_worker_work(p->worker, slot, 1);
 }
 
+/* Whether the worker that runs knows the lane's episode. */
+static bool is_known(const python_params *p, const python_state *s)
+{
+    return s->generation == p->worker->generation && p->worker->phase == AQ_PYTHON_READY;
+}
+
 static void end(const void *params, void *state)
 {
     const python_params *p = params;
     python_state *s = state;
-    if (s->generation == p->worker->generation && p->worker->phase == AQ_PYTHON_READY) {
+    if (is_known(p, s)) {
         (void)work_alone(p, s, AQ_PYTHON_CLOSE, 0);
     }
     aq_free(s->row);
@@ -235,7 +241,7 @@ static void announce(const void *params, void *state, const void *action)
     const python_params *p = params;
     python_state *s = state;
     aq_python_worker *w = p->worker;
-    if (s->generation != w->generation || w->phase != AQ_PYTHON_READY) {
+    if (!is_known(p, s)) {
         return;
     }
     if (p->batch->sent || p->batch->number == 0) {
@@ -277,8 +283,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     python_state *s = state;
     aq_python_worker *w = p->worker;
     (void)rng;
-    if (s->generation == 0 || s->generation != w->generation || w->phase != AQ_PYTHON_READY ||
-        !work_step(p, s, action)) {
+    if (!is_known(p, s) || !work_step(p, s, action)) {
         s->generation = 0;
         return AQ_STEP_FAILED; /* the worker that knew this episode is gone: it is noted why */
     }
@@ -304,8 +309,7 @@ static bool frame(const void *params, void *state, aq_env_frame *ret_frame)
 {
     const python_params *p = params;
     python_state *s = state;
-    if (s->generation == 0 || s->generation != p->worker->generation ||
-        p->worker->phase != AQ_PYTHON_READY || !work_alone(p, s, AQ_PYTHON_DRAW, 0)) {
+    if (!is_known(p, s) || !work_alone(p, s, AQ_PYTHON_DRAW, 0)) {
         return false;
     }
     if (*(uint8_t *)aq_python_worker_row(p->worker, AQ_PYTHON_ENDS, 1, s->slot) !=

@@ -262,19 +262,19 @@ fail:
 
 static void describe(int status, char *how, size_t how_bytes)
 {
-    if (WIFSIGNALED(status)) {
+    if (status < 0) {
+        (void)snprintf(how, how_bytes, "is gone");
+    } else if (WIFSIGNALED(status)) {
         (void)snprintf(how, how_bytes, "was killed by signal %d", WTERMSIG(status));
     } else {
         (void)snprintf(how, how_bytes, "ended with status %d", WEXITSTATUS(status));
     }
 }
 
-void aq_python_process_kill(aq_python_process *process, char *how, size_t how_bytes)
+/* Returns its status; -1: there is none. */
+static int reap(aq_python_process *process)
 {
     int status = 0;
-    if (process->pid == 0) {
-        return;
-    }
     (void)kill(-(pid_t)process->pid, SIGKILL);
     (void)close(process->channel);
     (void)close(process->lifeline);
@@ -282,12 +282,15 @@ void aq_python_process_kill(aq_python_process *process, char *how, size_t how_by
     do {
         ended = waitpid((pid_t)process->pid, &status, 0);
     } while (ended < 0 && errno == EINTR);
-    if (ended > 0) {
-        describe(status, how, how_bytes);
-    } else {
-        (void)snprintf(how, how_bytes, "is gone");
-    }
     *process = (aq_python_process){.channel = -1, .lifeline = -1};
+    return ended > 0 ? status : -1;
+}
+
+void aq_python_process_kill(aq_python_process *process)
+{
+    if (process->pid != 0) {
+        (void)reap(process);
+    }
 }
 
 void aq_python_process_finish(aq_python_process *process, int timeout_ms, char *how,
@@ -304,7 +307,7 @@ void aq_python_process_finish(aq_python_process *process, int timeout_ms, char *
          i++) {
     }
     /* One that has begun to end keeps its status even if it is killed now. */
-    aq_python_process_kill(process, how, how_bytes);
+    describe(reap(process), how, how_bytes);
 }
 
 int aq_python_memory_create(int *ret_memory, aq_error *error)

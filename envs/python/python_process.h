@@ -31,15 +31,16 @@ const char *aq_python_interpreter(uint32_t choice);
 int aq_python_process_start(const char *interpreter, const char *task, int memory,
                             aq_python_process *ret_process, aq_error *error) AQ_MUST_USE;
 
-/* Kills it, with all that it started, and waits for its end, which is told in `how` ("was killed by
- * signal 9"). Nothing happens to one that is not running. */
-void aq_python_process_kill(aq_python_process *process, char *how, size_t how_bytes);
+/* Kills it, with all that it started, and waits for its end. Nothing happens to one that is not
+ * running. */
+void aq_python_process_kill(aq_python_process *process);
 
-/* The same for one that was told to end or whose channel has ended: it has until then. */
+/* The same for one that was told to end or whose channel has ended: it has until then. How it ended
+ * is told in `how` ("was killed by signal 9"). */
 void aq_python_process_finish(aq_python_process *process, int timeout_ms, char *how,
                               size_t how_bytes);
 
-/* Shared memory without a name, grown to that size and not yet backed by pages. AQ_E_NOMEM. */
+/* Shared memory without a name, still empty. AQ_E_NOMEM. */
 int aq_python_memory_create(int *ret_memory, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -69,8 +69,7 @@ static void bury(aq_python_worker *worker)
 
 static void kill_for(aq_python_worker *worker, const char *reason)
 {
-    char how[HOW_BYTES];
-    aq_python_process_kill(&worker->process, how, sizeof(how));
+    aq_python_process_kill(&worker->process);
     aq_python_worker_note_text(worker, "the Python worker %s; it was killed and is started again",
                                reason);
     plan_restart(worker);
@@ -214,7 +213,7 @@ static int start_with(aq_python_worker *worker, const char *interpreter, aq_pyth
         return aq_fail(error, AQ_E_UNSUPPORTED, "py:%s: %s %s before it said what the task is",
                        worker->task, interpreter, how);
     }
-    aq_python_process_kill(&worker->process, how, sizeof(how));
+    aq_python_process_kill(&worker->process);
     return rc == AQ_E_AGAIN ? aq_fail(error, AQ_E_TIMEOUT, "py:%s: nothing from %s within %d s",
                                       worker->task, interpreter, START_TIMEOUT_MS / 1000)
                             : aq_fail(error, AQ_E_VERSION,
@@ -225,7 +224,6 @@ static int start_with(aq_python_worker *worker, const char *interpreter, aq_pyth
 /* The first interpreter that exists and has NumPy. */
 static int start_first(aq_python_worker *worker, aq_python_hello *hello, aq_error *error)
 {
-    char how[HOW_BYTES];
     aq_error first = {0};
     for (uint32_t i = 0;; i++) {
         const char *interpreter = aq_python_interpreter(i);
@@ -238,7 +236,7 @@ static int start_first(aq_python_worker *worker, aq_python_hello *hello, aq_erro
             return 0;
         }
         if (rc == 0) {
-            aq_python_process_kill(&worker->process, how, sizeof(how));
+            aq_python_process_kill(&worker->process);
             rc = aq_fail(error, AQ_E_UNSUPPORTED,
                          "py:%s: %s; Debian's package is python3-numpy, and ACTORQ_PYTHON chooses "
                          "another Python",
@@ -297,16 +295,16 @@ int aq_python_worker_create(const char *task, uint32_t timeout_s, aq_python_work
 
 void aq_python_worker_destroy(aq_python_worker *worker)
 {
-    char how[HOW_BYTES];
     if (worker == NULL) {
         return;
     }
     if (worker->phase == AQ_PYTHON_READY) {
+        char how[HOW_BYTES];
         const aq_python_round none = {0};
         (void)send(worker->process.channel, &none, sizeof(none), MSG_NOSIGNAL);
         aq_python_process_finish(&worker->process, END_MS, how, sizeof(how));
     }
-    aq_python_process_kill(&worker->process, how, sizeof(how));
+    aq_python_process_kill(&worker->process);
     if (worker->rows != NULL) {
         (void)munmap(worker->rows, worker->layout.bytes);
     }
