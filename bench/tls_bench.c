@@ -210,7 +210,7 @@ static int measure_bulk(uv_loop_t *loop, const taker *to, const aq_security *sec
         uint64_t before = all.bytes;
         int64_t began_ns = aq_clock_monotonic_ns();
         run_for(loop, time_ms);
-        double seconds = (double)(aq_clock_monotonic_ns() - began_ns) / (double)AQ_NS_PER_S;
+        double seconds = aq_ns_to_s(aq_clock_monotonic_ns() - began_ns);
         *ret_rate = (double)(all.bytes - before) / seconds / 1e6;
         aq_push_close(all.push);
     }

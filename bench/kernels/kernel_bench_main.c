@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bench/bench_progress.h"
 #include "bench/kernels/bench_pictures.h"
 #include "bench/kernels/bench_report.h"
 #include "cli/text/command.h"
@@ -56,15 +56,6 @@ static int ensure_settings(char **argv, aq_error *error)
     return 0;
 }
 
-/* On a terminal: one line that is drawn over itself. */
-static void show_progress(const char *what)
-{
-    if (isatty(STDERR_FILENO)) {
-        (void)fprintf(stderr, "\r\033[K%s", what);
-        (void)fflush(stderr);
-    }
-}
-
 static int run_case(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench_problem *problem,
                     aq_bench_row *rows, size_t *count, aq_error *error)
 {
@@ -73,7 +64,7 @@ static int run_case(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench
     size_t written = 0;
     (void)snprintf(what, sizeof(what), "%s: %s, %zu rows", rung->name,
                    aq_net_spec_text(&problem->spec, network, sizeof(network)), problem->rows);
-    show_progress(what);
+    aq_bench_progress(what);
     int rc = aq_bench_case_run(plan, rung, problem, rows + *count, &written, error);
     *count += written;
     aq_bench_problem_fini(problem);
@@ -140,7 +131,7 @@ static int run_pictures(const aq_bench_plan *plan, const aq_qkernels *rung, aq_b
 static int run_rung(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench_report *report,
                     aq_error *error)
 {
-    show_progress("limits");
+    aq_bench_progress("limits");
     int rc =
         aq_speed_limits_measure(rung->name, plan->quick ? SPEED_BYTES_MAX_QUICK : SPEED_BYTES_MAX,
                                 &plan->timing, &report->limits[report->limits_count]);
@@ -161,7 +152,7 @@ static int run_plan(const aq_bench_plan *plan, aq_bench_report *report, aq_error
         rc = run_rung(plan, plan->rungs[i], report, error);
     }
     report->load[1] = aq_machine_load();
-    show_progress("");
+    aq_bench_progress("");
     return rc;
 }
 

@@ -4,10 +4,10 @@
 #include "bench/kernels/speed_limits.h"
 
 #include "bench/kernels/limit_contender.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 
 enum { BYTES_MIN = 4096, BYTES_FACTOR = 4 };
-#define NS_PER_US 1e3
 
 int aq_speed_limits_measure(const char *rung, size_t bytes_max, const aq_timing_plan *timing,
                             aq_speed_limits *ret_limits)
@@ -42,12 +42,12 @@ int aq_speed_limits_measure(const char *rung, size_t bytes_max, const aq_timing_
     for (size_t i = 0; i < readings_count; i++) {
         const size_t size = i / AQ_LIMIT_READERS;
         limits.gb_per_s[size][i % AQ_LIMIT_READERS] =
-            (double)limits.bytes[size] / (aq_paired_times_us(&times, i) * NS_PER_US);
+            (double)limits.bytes[size] / (aq_paired_times_us(&times, i) * (double)AQ_NS_PER_US);
     }
     limits.dot_gop_per_s = (double)AQ_LIMIT_STEPS * loops->dot_operations /
-                           (aq_paired_times_us(&times, readings_count) * NS_PER_US);
+                           (aq_paired_times_us(&times, readings_count) * (double)AQ_NS_PER_US);
     limits.fma_gop_per_s = (double)AQ_LIMIT_STEPS * loops->fma_operations /
-                           (aq_paired_times_us(&times, readings_count + 1) * NS_PER_US);
+                           (aq_paired_times_us(&times, readings_count + 1) * (double)AQ_NS_PER_US);
     aq_paired_times_fini(&times);
     *ret_limits = limits;
     return 0;

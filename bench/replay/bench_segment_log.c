@@ -35,7 +35,7 @@ typedef struct figures {
 
 static double seconds_since(int64_t start_ns)
 {
-    return (double)(aq_clock_monotonic_ns() - start_ns) / AQ_NS_PER_S;
+    return aq_ns_to_s(aq_clock_monotonic_ns() - start_ns);
 }
 
 static void path_in(char *out, size_t size, const char *name, int number)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "bench/bench_progress.h"
 #include "bench/replay/raw_messages.h"
 #include "bench/replay/replay_scenarios.h"
 #include "bench/replay/replay_soak.h"
@@ -21,15 +22,6 @@
 #include "common/sys/log.h"
 
 #define COMMAND "bench replay"
-
-/* On a terminal: one line that is drawn over itself. */
-static void show_progress(const char *what)
-{
-    if (isatty(STDERR_FILENO)) {
-        (void)fprintf(stderr, "\r\033[K%s", what);
-        (void)fflush(stderr);
-    }
-}
 
 static int measure(const aq_replay_bench_plan *plan, aq_replay_figures *ret_figures,
                    aq_error *error)
@@ -45,10 +37,10 @@ static int measure(const aq_replay_bench_plan *plan, aq_replay_figures *ret_figu
         (void)rmdir(folder);
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
-    int rc = plan->soak_s > 0
-                 ? aq_replay_soak_run(&loop, plan, folder, error)
-                 : aq_replay_scenarios_run(&loop, plan, folder, show_progress, ret_figures, error);
-    show_progress("");
+    int rc = plan->soak_s > 0 ? aq_replay_soak_run(&loop, plan, folder, error)
+                              : aq_replay_scenarios_run(&loop, plan, folder, aq_bench_progress,
+                                                        ret_figures, error);
+    aq_bench_progress("");
     (void)uv_run(&loop, UV_RUN_DEFAULT); /* what is closed is given back */
     (void)uv_loop_close(&loop);
     (void)aq_dir_remove(folder);

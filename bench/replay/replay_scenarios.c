@@ -65,7 +65,7 @@ static int measure_insert(const scenario *all, aq_replay_stage *at, insert_rates
         const uint64_t steps_before = aq_replay_feeder_acknowledged(feeder);
         const uint64_t bytes_before = aq_replay_feeder_bytes(feeder);
         rc = aq_replay_stage_flood(at, all->plan->slice_ns, error);
-        const double seconds = (double)(aq_clock_monotonic_ns() - start_ns) / (double)AQ_NS_PER_S;
+        const double seconds = aq_ns_to_s(aq_clock_monotonic_ns() - start_ns);
         steps[i] = (double)(aq_replay_feeder_acknowledged(feeder) - steps_before) / seconds;
         bytes[i] = (double)(aq_replay_feeder_bytes(feeder) - bytes_before) / seconds;
     }
@@ -83,7 +83,7 @@ static int measure_insert(const scenario *all, aq_replay_stage *at, insert_rates
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-static int measure_draws(const scenario *all, aq_replay_stage *at, bool prioritizes,
+static int measure_draws(scenario *all, aq_replay_stage *at, bool prioritizes,
                          double *ret_batches_per_s, aq_error *error)
 {
     const aq_drawer_config config = {.batch_rows = AQ_REPLAY_BATCH_ROWS,
@@ -91,10 +91,9 @@ static int measure_draws(const scenario *all, aq_replay_stage *at, bool prioriti
                                      .calls = AQ_REPLAY_CALLS,
                                      .discount = AQ_REPLAY_DISCOUNT,
                                      .prioritizes = prioritizes};
-    aq_replay_load *load = (aq_replay_load *)(uintptr_t)&all->small;
     double rates[AQ_REPLAY_SLICES], warm_up;
     aq_replay_drawer *drawer;
-    int rc = aq_replay_drawer_create(all->loop, at->rig, load, &config, &drawer, error);
+    int rc = aq_replay_drawer_create(all->loop, at->rig, &all->small, &config, &drawer, error);
     if (rc != 0) {
         return rc;
     }
@@ -110,18 +109,17 @@ static int measure_draws(const scenario *all, aq_replay_stage *at, bool prioriti
     return rc;
 }
 
-static int measure_latency(const scenario *all, aq_replay_stage *at, aq_error *error)
+static int measure_latency(scenario *all, aq_replay_stage *at, aq_error *error)
 {
     const aq_drawer_config config = {.batch_rows = AQ_REPLAY_BATCH_ROWS,
                                      .batches = 1,
                                      .calls = 1,
                                      .discount = AQ_REPLAY_DISCOUNT};
-    aq_replay_load *load = (aq_replay_load *)(uintptr_t)&all->small;
     aq_replay_figures *figures = all->figures;
     aq_rig_status before, after;
     double rate;
     aq_replay_drawer *drawer;
-    int rc = aq_replay_drawer_create(all->loop, at->rig, load, &config, &drawer, error);
+    int rc = aq_replay_drawer_create(all->loop, at->rig, &all->small, &config, &drawer, error);
     if (rc != 0) {
         return rc;
     }
@@ -134,7 +132,7 @@ static int measure_latency(const scenario *all, aq_replay_stage *at, aq_error *e
     for (int i = 0; rc == 0 && i < AQ_REPLAY_SLICES; i++) {
         rc = aq_replay_drawer_run(drawer, at->rig, all->plan->slice_ns, &rate, error);
     }
-    const double seconds = (double)(aq_clock_monotonic_ns() - start_ns) / (double)AQ_NS_PER_S;
+    const double seconds = aq_ns_to_s(aq_clock_monotonic_ns() - start_ns);
     if (rc == 0) {
         rc = aq_replay_rig_status(at->rig, &after, error);
     }
@@ -169,7 +167,7 @@ static int measure_memory(const scenario *all, aq_replay_stage *at, aq_error *er
     return rc;
 }
 
-static int run_uniform(const scenario *all, aq_error *error)
+static int run_uniform(scenario *all, aq_error *error)
 {
     /* Room for a message more, so that nothing leaves before it is full. */
     const aq_run_settings settings =
@@ -200,7 +198,7 @@ static int run_uniform(const scenario *all, aq_error *error)
     return rc;
 }
 
-static int run_prioritized(const scenario *all, aq_error *error)
+static int run_prioritized(scenario *all, aq_error *error)
 {
     const aq_run_settings settings = aq_replay_bench_settings(&all->small, AQ_SELECTOR_PRIORITIZED,
                                                               all->plan->transitions, true);
@@ -244,16 +242,16 @@ static int run_large(const scenario *all, aq_error *error)
     return rc;
 }
 
-static int measure_local(const scenario *all, uint32_t selector, double *ret_batches_per_s,
+static int measure_local(scenario *all, uint32_t selector, double *ret_batches_per_s,
                          aq_error *error)
 {
     const aq_run_settings settings =
         aq_replay_bench_settings(&all->small, selector, all->plan->local_transitions, false);
     const bool prioritizes = selector == AQ_SELECTOR_PRIORITIZED;
     double rates[AQ_REPLAY_SLICES], warm_up;
-    aq_replay_load *load = (aq_replay_load *)(uintptr_t)&all->small;
     aq_replay_local *local;
-    int rc = aq_replay_local_create(&settings, load, all->plan->local_transitions, &local, error);
+    int rc =
+        aq_replay_local_create(&settings, &all->small, all->plan->local_transitions, &local, error);
     if (rc != 0) {
         return rc;
     }
@@ -270,7 +268,7 @@ static int measure_local(const scenario *all, uint32_t selector, double *ret_bat
     return rc;
 }
 
-static int run_local(const scenario *all, aq_error *error)
+static int run_local(scenario *all, aq_error *error)
 {
     aq_replay_figures *figures = all->figures;
     double rates[AQ_REPLAY_SLICES];
@@ -327,7 +325,7 @@ static int run_raw(const scenario *all, aq_error *error)
     return rc;
 }
 
-static int run_all(const scenario *all, aq_error *error)
+static int run_all(scenario *all, aq_error *error)
 {
     int rc = run_uniform(all, error);
     if (rc == 0) {

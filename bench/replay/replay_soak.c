@@ -36,9 +36,9 @@ static int look(aq_replay_stage *stage, int64_t start_ns, double budget, aq_erro
     }
     const uint64_t came = aq_replay_feeder_acknowledged(stage->feeder) - before;
     (void)printf("%5.0f s  %7.1f MiB of %.1f  %" PRIu64 " steps held  %.2f million steps/s\n",
-                 (double)(aq_clock_monotonic_ns() - start_ns) / (double)AQ_NS_PER_S,
+                 aq_ns_to_s(aq_clock_monotonic_ns() - start_ns),
                  (double)status.resident_bytes / (1 << 20), budget / (1 << 20), status.stored,
-                 (double)came / 1e6 / ((double)LOOK_NS / (double)AQ_NS_PER_S));
+                 (double)came / 1e6 / aq_ns_to_s(LOOK_NS));
     (void)fflush(stdout);
     if ((double)status.resident_bytes > budget) {
         return aq_fail(error, AQ_E_TOO_BIG, "the shard takes %.1f MiB, more than %.1f",
