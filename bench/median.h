@@ -18,7 +18,7 @@ static inline void aq_sort_figures(double *values, size_t count)
     qsort(values, count, sizeof(*values), ascending);
 }
 
-/* The upper one of the two in the middle where they are even in number. */
+/* The mean of the two in the middle where they are even in number. */
 static inline double aq_median(double *values, size_t count)
 {
     aq_sort_figures(values, count);

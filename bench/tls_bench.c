@@ -306,8 +306,9 @@ static int run(const char *folder, int64_t time_ms, aq_error *error)
     aq_security *own[MODES] = {0};
     uv_loop_t loop;
     uv_timer_t alarm;
-    int rc = 0, started = 0;
-    AQ_ASSERT(uv_loop_init(&loop) == 0);
+    int started = 0;
+    int rc = uv_loop_init(&loop);
+    AQ_ASSERT(rc == 0);
     (void)uv_timer_init(&loop, &alarm);
     (void)uv_timer_start(&alarm, on_alarm, 10, 10);
     for (int m = 0; rc == 0 && m < MODES; m++) {
@@ -347,7 +348,8 @@ static int run(const char *folder, int64_t time_ms, aq_error *error)
 static int measure(double seconds, aq_error *error)
 {
     char folder[] = "/tmp/tls-bench-XXXXXX";
-    AQ_ASSERT(mkdtemp(folder) != NULL);
+    const char *made = mkdtemp(folder);
+    AQ_ASSERT(made != NULL);
     int rc = run(folder, (int64_t)(seconds * 1000), error);
     (void)aq_dir_remove(folder);
     return rc;

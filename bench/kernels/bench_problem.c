@@ -26,7 +26,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Runs the reference; `ranges`, where given, takes in what goes into each layer. */
+/* Runs the reference; `visitor`, where given, takes in what goes into each layer. */
 static int run_reference(const aq_bench_problem *problem, const aq_params *params,
                          const aq_forward_visitor *visitor, float *out)
 {

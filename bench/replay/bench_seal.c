@@ -180,7 +180,8 @@ int main(int argc, char **argv)
     int rc = aq_text_format(folder, sizeof(folder), "%s/aq-bench-seal-XXXXXX",
                             argc > 1 ? argv[1] : "/tmp");
     AQ_ASSERT(rc == 0);
-    AQ_ASSERT(mkdtemp(folder) != NULL);
+    const char *made = mkdtemp(folder);
+    AQ_ASSERT(made != NULL);
     rc = uv_loop_init(&loop);
     AQ_ASSERT(rc == 0);
     aq_memory_use_one_heap(); /* else mappings that come and go are most of what is measured */
