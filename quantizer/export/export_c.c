@@ -53,7 +53,6 @@ static void plan_layer(export_plan *plan, uint32_t index)
     uint32_t taken = 0;
     aq_export_layer *layer = &plan->layers[index];
     *layer = (aq_export_layer){
-        .snapshot = plan->snapshot,
         .spec = &spec->layers[index],
         .stored = &plan->snapshot->layers[index],
         .kind = aq_export_kind_of(&spec->layers[index], plan->snapshot->layers[index].format),

@@ -37,10 +37,7 @@ const char aq_exact_root_text[] =
 /* Whether a text that will be put names it. */
 static bool is_named(const char *name, uint32_t wanted, const char *const *texts, size_t count)
 {
-    bool named = false;
-    for (size_t i = 0; i < count && !named; i++) {
-        named = texts[i] != NULL && aq_export_names(texts[i], name);
-    }
+    bool named = aq_export_texts_name(texts, count, name);
     for (size_t i = 0; aq_exact_texts[i].name != NULL && !named; i++) {
         named = (wanted >> i & 1) != 0 && aq_export_names(aq_exact_texts[i].text, name);
     }

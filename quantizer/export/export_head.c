@@ -18,12 +18,7 @@ const aq_head_code *aq_export_head_code(const aq_snapshot *snapshot)
 
 static bool is_named(const aq_snapshot *snapshot, const char *name)
 {
-    const char *const *texts = aq_export_head_code(snapshot)->texts;
-    bool named = false;
-    for (size_t i = 0; i < AQ_HEAD_TEXTS_MAX && !named; i++) {
-        named = texts[i] != NULL && aq_export_names(texts[i], name);
-    }
-    return named;
+    return aq_export_texts_name(aq_export_head_code(snapshot)->texts, AQ_HEAD_TEXTS_MAX, name);
 }
 
 static bool has_array(const aq_snapshot *snapshot, uint32_t index)

@@ -14,7 +14,6 @@
 #include "quantizer/export/export_text.h"
 
 typedef struct aq_export_layer {
-    const aq_snapshot *snapshot; /* of which it is a layer */
     const aq_layer_spec *spec;
     const aq_snapshot_layer *stored;
     const struct aq_export_kind *kind;

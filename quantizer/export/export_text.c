@@ -90,6 +90,15 @@ bool aq_export_names(const char *piece, const char *name)
     return named;
 }
 
+bool aq_export_texts_name(const char *const *texts, size_t count, const char *name)
+{
+    bool named = false;
+    for (size_t i = 0; i < count && !named; i++) {
+        named = texts[i] != NULL && aq_export_names(texts[i], name);
+    }
+    return named;
+}
+
 void aq_export_float_text(float value, char line[32])
 {
     (void)snprintf(line, 32, "%af", (double)value);

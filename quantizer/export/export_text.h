@@ -43,6 +43,9 @@ void aq_export_print(aq_export_text *text, const char *format, ...)
 /* Whether a piece names it, as a word; `name` begins with '@'. */
 bool aq_export_names(const char *piece, const char *name);
 
+/* Whether one of the texts does; those that are NULL name nothing. */
+bool aq_export_texts_name(const char *const *texts, size_t count, const char *name);
+
 /* A float's exact value as C reads it, "0x1.8p+1f", into a line of at least 32 bytes. */
 void aq_export_float_text(float value, char line[32]);
 

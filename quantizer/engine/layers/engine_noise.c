@@ -28,9 +28,7 @@ static void run(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
                 is_noisy ? deviation->values + row * deviation->stride : NULL,
                 y->values + row * y->stride);
     }
-    if (layer->spec->activation != AQ_ACTIVATION_NONE) {
-        layer->tables->passes->activate(layer->spec->activation, y, layer->spec->outputs);
-    }
+    layer->tables->passes->activate(layer->spec->activation, y, layer->spec->outputs);
 }
 
 const aq_engine_kind aq_engine_noise = {.run = run};
