@@ -32,16 +32,10 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Pixels that the unit of a point's coordinates has. */
-static double scale_of(const aq_canvas *canvas)
-{
-    return canvas->width < canvas->height ? canvas->width : canvas->height;
-}
-
 /* In pixels from the middle of the first one. */
 static aq_point to_pixels(const aq_canvas *canvas, aq_point point)
 {
-    double scale = scale_of(canvas);
+    double scale = aq_canvas_unit(canvas);
     return (aq_point){point.x * scale + 0.5 * canvas->width - 0.5,
                       point.y * scale + 0.5 * canvas->height - 0.5};
 }
@@ -117,7 +111,7 @@ void aq_canvas_stroke(aq_canvas *canvas, aq_point from, aq_point to, double thic
                       aq_colour colour)
 {
     const aq_point a = to_pixels(canvas, from), b = to_pixels(canvas, to);
-    const double radius = 0.5 * thickness * scale_of(canvas);
+    const double radius = 0.5 * thickness * aq_canvas_unit(canvas);
     const double dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy;
     const double inside = larger(radius - 0.5, 0), outside = radius + 0.5;
     if (!(radius > 0) || !isfinite(square)) {

@@ -22,6 +22,12 @@ typedef struct aq_canvas {
     uint8_t *pixels; /* (height, width, 3) */
 } aq_canvas;
 
+/* Pixels of the smaller side, which is the unit of a point's coordinates. */
+static inline uint32_t aq_canvas_unit(const aq_canvas *canvas)
+{
+    return canvas->width < canvas->height ? canvas->width : canvas->height;
+}
+
 void aq_canvas_fill(aq_canvas *canvas, aq_colour colour);
 void aq_canvas_disc(aq_canvas *canvas, aq_point centre, double radius, aq_colour colour);
 /* A line of that thickness with round ends. */

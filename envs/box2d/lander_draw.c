@@ -10,7 +10,7 @@ static const aq_colour sky = {14, 18, 40}, earth = {205, 205, 215}, purple = {12
 
 static aq_point place_of(const aq_canvas *canvas, double x, double y)
 {
-    const uint32_t side = canvas->width < canvas->height ? canvas->width : canvas->height;
+    const uint32_t side = aq_canvas_unit(canvas);
     const double metre = (double)canvas->width / side / AQ_LANDER_WIDTH;
     const double bottom = 0.5 * (double)canvas->height / side;
     return (aq_point){(x - AQ_LANDER_WIDTH / 2) * metre, bottom - y * metre};

@@ -161,11 +161,10 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     const aq_mountain_car_state *s = state;
     const aq_colour sky = {235, 243, 250}, earth = {120, 150, 90}, flag = {210, 60, 50},
                     body = {40, 70, 120}, wheel = {30, 30, 30};
-    const uint32_t side = canvas->width < canvas->height ? canvas->width : canvas->height;
     const view v = {
         .left = p->position_low,
         .width = p->position_high - p->position_low,
-        .stretch = (double)canvas->width / side,
+        .stretch = (double)canvas->width / aq_canvas_unit(canvas),
     };
     aq_canvas_fill(canvas, sky);
     draw_hill(&v, canvas, earth);

@@ -35,7 +35,7 @@ uint32_t aq_tabular_moved(const aq_tabular *table, uint32_t cell, int down, int 
 aq_point aq_tabular_point(const aq_tabular *table, const aq_canvas *canvas, double row,
                           double column)
 {
-    const double side = canvas->width < canvas->height ? canvas->width : canvas->height;
+    const uint32_t side = aq_canvas_unit(canvas);
     return (aq_point){(column / table->columns - 0.5) * canvas->width / side,
                       (row / table->rows - 0.5) * canvas->height / side};
 }
