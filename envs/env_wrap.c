@@ -314,7 +314,7 @@ static void fill_class(const aq_env_class *inner, const wrap_options *options, s
 
 static size_t aligned(size_t bytes)
 {
-    return (bytes + PART_ALIGNMENT - 1) & ~(size_t)(PART_ALIGNMENT - 1);
+    return aq_round_up(bytes, PART_ALIGNMENT);
 }
 
 static void fill_params(const aq_env *env, const wrap_options *options, wrap_params *p)

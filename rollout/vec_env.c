@@ -79,7 +79,7 @@ int aq_vec_env_create(const aq_env_task *task, uint32_t lanes, uint64_t seed, aq
     }
     vec->task = aq_env_task_copy(task);
     vec->lanes_max = lanes;
-    vec->state_stride = (state_bytes + STATE_ALIGNMENT - 1) & ~(size_t)(STATE_ALIGNMENT - 1);
+    vec->state_stride = aq_round_up(state_bytes, STATE_ALIGNMENT);
     vec->step_limit =
         task->env->step_limit != 0 ? task->env->step_limit : (uint32_t)AQ_VEC_ENV_STEPS_MAX;
     vec->arrays = aq_arrays_make(lay_out, vec);

@@ -168,23 +168,19 @@ static int make_others(bench_case *all, aq_error *error)
     return 0;
 }
 
-static size_t read_bytes(size_t bytes)
-{
-    return (bytes + AQ_LIMIT_READ_STEP - 1) / AQ_LIMIT_READ_STEP * AQ_LIMIT_READ_STEP;
-}
-
 static int make_limits(bench_case *all, aq_error *error)
 {
     size_t most = 0;
     for (size_t i = 0; i < all->ours_count; i++) {
         most = all->ours[i].bytes > most ? all->ours[i].bytes : most;
     }
-    all->memory = aq_limit_memory(read_bytes(most));
+    all->memory = aq_limit_memory(aq_round_up(most, AQ_LIMIT_READ_STEP));
     if (all->memory == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory to read");
     }
     for (size_t i = 0; i < all->ours_count; i++) {
-        aq_limit_readings_init(all->loops, all->memory, read_bytes(all->ours[i].bytes),
+        aq_limit_readings_init(all->loops, all->memory,
+                               aq_round_up(all->ours[i].bytes, AQ_LIMIT_READ_STEP),
                                all->readings[i]);
     }
     all->dot = (aq_limit_multiplying){.loop = all->loops->dot};

@@ -10,18 +10,13 @@
 
 /* ---- lives ---------------------------------------------------------------------------------- */
 
-static size_t aligned(size_t bytes)
-{
-    return (bytes + AQ_ALIGNMENT_BYTES - 1) / AQ_ALIGNMENT_BYTES * AQ_ALIGNMENT_BYTES;
-}
-
 static int allocate(aq_bench_lanes *lanes, uint32_t count, aq_error *error)
 {
     const aq_env *env = lanes->env;
     lanes->action_bytes = aq_space_bytes(&env->schema.action);
     lanes->obs_bytes = aq_space_bytes(&env->schema.obs);
     lanes->rows.count = count;
-    lanes->rows.state_stride = aligned(env->class->state_bytes);
+    lanes->rows.state_stride = aq_round_up(env->class->state_bytes, AQ_ALIGNMENT_BYTES);
     lanes->rows.states = aq_alloc(count, lanes->rows.state_stride);
     lanes->rows.obs = aq_alloc(count, lanes->obs_bytes);
     lanes->rows.rewards = aq_alloc(count, sizeof(float));

@@ -12,6 +12,12 @@
 
 #define AQ_ALIGNMENT_BYTES 64 /* a cache line, and the widest vector register */
 
+/* The least multiple of `unit` from `value` on. */
+static inline size_t aq_round_up(size_t value, size_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
 /* count * size zeroed bytes aligned to AQ_ALIGNMENT_BYTES, at least one; NULL when there are none
  * or the product overflows. Release with aq_free. */
 void *aq_alloc(size_t count, size_t size) __attribute__((malloc, warn_unused_result));

@@ -42,11 +42,6 @@ struct aq_engine {
     void *arrays;       /* the block of all */
 };
 
-static size_t round_up(size_t value, size_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -88,8 +83,8 @@ static void lay_out(void *made, aq_arrays *at)
     const size_t inputs = engine->layers[0].spec->inputs;
     const size_t finite_rows = engine->image_layers > 0 ? 1 : rows;
 
-    engine->y_stride = round_up(width, line / sizeof(float)) + line / sizeof(float);
-    engine->scratch.q_stride = round_up(need.q_row_bytes, AQ_QKERNEL_Q_PADDING) + line;
+    engine->y_stride = aq_round_up(width, line / sizeof(float)) + line / sizeof(float);
+    engine->scratch.q_stride = aq_round_up(need.q_row_bytes, AQ_QKERNEL_Q_PADDING) + line;
     for (uint32_t i = 0; i < buffers.count; i++) {
         buffer[i] = aq_arrays_place(at, rows, engine->y_stride * sizeof(float));
     }

@@ -32,8 +32,7 @@ static block_plan plan_block(const aq_linear_kernel *kernel, const aq_snapshot_l
                              const aq_layer_matrix_shape *matrix)
 {
     const size_t outputs = matrix->rows;
-    const size_t padded = (outputs + AQ_QKERNEL_OUTPUT_PADDING - 1) / AQ_QKERNEL_OUTPUT_PADDING *
-                          AQ_QKERNEL_OUTPUT_PADDING;
+    const size_t padded = aq_round_up(outputs, AQ_QKERNEL_OUTPUT_PADDING);
     block_plan plan = {0};
     plan.weights_bytes = kernel->packed_bytes(layer, matrix->columns, matrix->rows);
     plan.weights_at = aq_arrays_add(&plan.bytes, plan.weights_bytes, 1);
@@ -81,7 +80,7 @@ static int widen_pieces(const aq_snapshot_layer *layer, uint32_t pieces,
                         aq_layer_matrix_shape *matrix, uint8_t **ret_weights)
 {
     const size_t piece = matrix->columns / pieces;
-    const size_t wide = (piece + PIECE_UNIT - 1) / PIECE_UNIT * PIECE_UNIT;
+    const size_t wide = aq_round_up(piece, PIECE_UNIT);
     const size_t count = (size_t)matrix->rows * pieces;
     uint8_t *weights = aq_alloc(count, wide);
     if (weights == NULL) {

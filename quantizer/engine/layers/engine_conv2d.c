@@ -14,11 +14,6 @@
 
 enum { BYTES = 256 }; /* values of one */
 
-static size_t round_up(size_t value, size_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 static size_t value_bytes(const aq_engine_layer *layer)
 {
     return layer->matrix.kernel->quantizes_input ? sizeof(uint8_t) : sizeof(float);
@@ -27,7 +22,8 @@ static size_t value_bytes(const aq_engine_layer *layer)
 /* The kernels want rows of levels padded; rows of floats as much keeps them on cache lines. */
 static size_t patch_bytes_of(const aq_engine_layer *layer)
 {
-    return round_up((size_t)layer->matrix.packed.inputs * value_bytes(layer), AQ_QKERNEL_Q_PADDING);
+    return aq_round_up((size_t)layer->matrix.packed.inputs * value_bytes(layer),
+                       AQ_QKERNEL_Q_PADDING);
 }
 
 /* What an image is made of. A pixel is all its channels. */

@@ -12,6 +12,14 @@ static int turn_failing_off(void **state)
     return 0;
 }
 
+TEST(sizes_are_rounded_up_to_whole_units)
+{
+    assert_int_equal(aq_round_up(0, 12), 0);
+    assert_int_equal(aq_round_up(1, 12), 12);
+    assert_int_equal(aq_round_up(12, 12), 12);
+    assert_int_equal(aq_round_up(13, 12), 24);
+}
+
 TEST(blocks_are_aligned_and_zeroed)
 {
     for (size_t size = 1; size < 300; size += 7) {
