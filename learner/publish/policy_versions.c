@@ -18,7 +18,11 @@ enum {
     FILE_BYTES_MAX = 21, /* "18446744073709551615\n" */
     BLOCK = 1024,        /* numbers that a process reserves at a time */
     LEAP_MAX = 1 << 24,  /* days of versions: more than that nobody is believed */
+    LEAPS_MAX = 4,       /* one copy of a folder needs one or two; lies would need hundreds */
 };
+
+/* Steps carry versions of 32 bits: nobody's word leads into the upper half. */
+#define SEEN_MAX (UINT32_MAX / 2)
 
 /* "N\n" to N. */
 static int parse_next(const uint8_t *bytes, size_t size, uint64_t *ret_next)
@@ -88,7 +92,7 @@ void aq_version_numbers_init(aq_version_numbers *numbers, const char *run_dir, u
     numbers->run_dir = run_dir;
     atomic_init(&numbers->next, last + 1);
     numbers->reserved_end = last + 1;
-    numbers->leaps = 0;
+    atomic_init(&numbers->leaps, 0);
     atomic_init(&numbers->seen, 0);
 }
 
@@ -96,7 +100,9 @@ void aq_version_numbers_see(aq_version_numbers *numbers, uint64_t version)
 {
     const uint64_t next = atomic_load(&numbers->next);
     uint64_t seen = atomic_load(&numbers->seen);
-    if (version >= next && version - next >= LEAP_MAX) {
+    const bool is_ahead = version >= next;
+    if (is_ahead && (version - next >= LEAP_MAX || version > SEEN_MAX ||
+                     atomic_load(&numbers->leaps) >= LEAPS_MAX)) {
         return; /* kept, it would hide what others have seen */
     }
     while (version > seen && !atomic_compare_exchange_weak(&numbers->seen, &seen, version)) {

@@ -20,17 +20,17 @@ int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, u
 typedef struct aq_version_numbers {
     const char *run_dir; /* lent */
     _Atomic uint64_t next;
-    uint64_t reserved_end; /* of the block at hand */
-    uint64_t leaps;        /* times that somebody had seen more than the folder knows of */
-    _Atomic uint64_t seen; /* the greatest that somebody has */
+    uint64_t reserved_end;  /* of the block at hand */
+    _Atomic uint64_t leaps; /* times that somebody had seen more than the folder knows of */
+    _Atomic uint64_t seen;  /* the greatest that somebody has */
 } aq_version_numbers;
 
 /* After `last`, which an earlier process gave; 0: none did. */
 void aq_version_numbers_init(aq_version_numbers *numbers, const char *run_dir, uint64_t last);
 
 /* Somebody has this version of the run, so that the next is above it: the folder may be an older
- * copy, and who has a version takes none before it. One that is too far ahead is a lie. Any
- * thread. */
+ * copy, and who has a version takes none before it. One that is too far ahead is a lie, and so is
+ * one after a few leaps, since all members of a run have nearly the same. Any thread. */
 void aq_version_numbers_see(aq_version_numbers *numbers, uint64_t version);
 
 /* As aq_version_reserve, of which it is one call in a thousand. */

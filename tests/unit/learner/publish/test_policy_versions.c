@@ -119,6 +119,24 @@ TEST_IN(run_dir, dir, nobody_is_believed_who_has_seen_far_too_much)
     assert_int_equal(take(&numbers), 26709);
 }
 
+/* Steps carry versions of 32 bits, and many small lies are one great one. */
+TEST_IN(run_dir, dir, nor_do_many_together_lead_out_of_32_bits)
+{
+    aq_version_numbers numbers;
+    aq_version_numbers_init(&numbers, dir->path, 20000);
+    uint64_t version = 20000;
+    for (int i = 0; i < 300; i++) {
+        aq_version_numbers_see(&numbers, version + (1 << 24));
+        version = take(&numbers);
+    }
+    assert_true(version < 20000 + 5 * (UINT64_C(1) << 24));
+    aq_version_numbers_init(&numbers, dir->path, UINT32_MAX / 2 - 10000);
+    aq_version_numbers_see(&numbers, UINT32_MAX / 2 + 1);
+    assert_int_equal(take(&numbers), UINT32_MAX / 2 - 9999);
+    aq_version_numbers_see(&numbers, UINT32_MAX / 2);
+    assert_int_equal(take(&numbers), UINT64_C(1) + UINT32_MAX / 2);
+}
+
 TEST_IN(run_dir, dir, a_folder_that_is_not_there_is_an_error)
 {
     uint64_t first = 7;
