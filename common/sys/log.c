@@ -328,12 +328,14 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
 
 bool aq_log_allowed(aq_log_limit *limit, int64_t now_ns)
 {
-    if (now_ns < limit->next_ns) {
-        limit->suppressed++;
-        return false;
+    if (now_ns >= limit->next_ns) {
+        limit->next_ns = now_ns + AQ_NS_PER_S;
+        limit->written = 0;
     }
-    limit->next_ns = now_ns + AQ_NS_PER_S;
-    return true;
+    const bool may = limit->written <= limit->more;
+    limit->written += may;
+    limit->suppressed += !may;
+    return may;
 }
 
 void aq_log_limited(aq_log_limit *limit, int64_t now_ns, enum aq_log_level level, const char *event,

@@ -71,11 +71,16 @@ const char *aq_log_quote(char *out, size_t size, const char *text);
 enum { AQ_LOG_QUOTED_MAX = 1024 };
 #define AQ_LOG_QUOTED(text) aq_log_quote((char[AQ_LOG_QUOTED_MAX]){0}, AQ_LOG_QUOTED_MAX, (text))
 
-/* One line a second for each limiter. Zero-initialised; one thread. */
+/* One line a second for each limiter, and `more`. Else zero-initialised; one thread. */
 typedef struct aq_log_limit {
     int64_t next_ns;
     uint64_t suppressed; /* lines, since one was written that told so */
+    uint32_t more;
+    uint32_t written; /* in the second that ends at next_ns */
 } aq_log_limit;
+
+/* What each member does has its line, up to so many a second. */
+#define AQ_LOG_LIMIT_OF_MEMBERS ((aq_log_limit){.more = 19})
 
 /* Whether a line may be written. */
 bool aq_log_allowed(aq_log_limit *limit, int64_t now_ns);

@@ -42,10 +42,12 @@ static void watch_rivals(aq_learner_events *events, const aq_member_record *reco
 static void event_joined(void *user, const aq_member_record *record, bool again)
 {
     aq_learner_events *events = user;
-    aq_log(again ? AQ_LOG_DEBUG : AQ_LOG_INFO, "member_joined", "",
-           "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " host=%s pid=%" PRIu32 " address=%s",
-           record->member, aq_role_name(record->role), record->slot, AQ_LOG_QUOTED(record->host),
-           record->pid, record->address);
+    aq_log_limited(again ? &events->again_limit : &events->joined_limit, aq_clock_monotonic_ns(),
+                   again ? AQ_LOG_DEBUG : AQ_LOG_INFO, "member_joined", "",
+                   "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " host=%s pid=%" PRIu32
+                   " address=%s",
+                   record->member, aq_role_name(record->role), record->slot,
+                   AQ_LOG_QUOTED(record->host), record->pid, record->address);
     watch_rivals(events, record);
 }
 
@@ -57,10 +59,10 @@ static void event_version_seen(void *user, uint64_t version)
 
 static void event_left(void *user, const aq_member_record *record, const char *reason)
 {
-    (void)user;
-    aq_log(AQ_LOG_INFO, "member_left", "",
-           "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " reason=%s", record->member,
-           aq_role_name(record->role), record->slot, AQ_LOG_QUOTED(reason));
+    aq_learner_events *events = user;
+    aq_log_limited(&events->left_limit, aq_clock_monotonic_ns(), AQ_LOG_INFO, "member_left", "",
+                   "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " reason=%s", record->member,
+                   aq_role_name(record->role), record->slot, AQ_LOG_QUOTED(reason));
 }
 
 /* What the shard's table holds counts for the next samples. */
@@ -163,6 +165,7 @@ static void event_status(void *user, Actorq__V1__StatusReply *reply,
 
 aq_learner_service_owner aq_learner_events_owner(aq_learner_events *events)
 {
+    events->joined_limit = events->again_limit = events->left_limit = AQ_LOG_LIMIT_OF_MEMBERS;
     return (aq_learner_service_owner){
         .user = events,
         .now_ns = event_now_ns,

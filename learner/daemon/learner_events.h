@@ -18,7 +18,7 @@ typedef struct aq_shard_lives {
 typedef struct aq_learner_events {
     struct aq_learner_parts *parts; /* whom it may concern; lent */
     aq_shard_lives lives[AQ_SHARDS_MAX];
-    aq_log_limit rivals_limit;
+    aq_log_limit rivals_limit, joined_limit, again_limit, left_limit;
     bool is_over; /* training is: results and requests come too late */
 } aq_learner_events;
 

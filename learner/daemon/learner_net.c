@@ -48,6 +48,7 @@ typedef struct learner {
     aq_end_signals signals;
     aq_notify *notify; /* the service manager; NULL: none */
     aq_daemon_peers peers;
+    aq_log_limit lost_limit;
     int64_t ticked_ns;
     int64_t farewell_ns; /* when members began to be waited for; 0: not yet */
     bool signalled;
@@ -78,9 +79,11 @@ static void expire_members(learner *self, int64_t now_ns)
     aq_member_record lost;
     while (aq_coordinator_expire(self->parts.coordinator, now_ns, &lost)) {
         aq_learner_service_forget(self->parts.service, &lost);
-        aq_log(AQ_LOG_WARN, "member_lost", "its place is free; it may join again",
-               "member=%" PRIu64 " slot=%" PRIu32 " address=%s silent_ms=%" PRId64, lost.member,
-               lost.slot, lost.address, (now_ns - lost.heard_ns) / AQ_NS_PER_MS);
+        aq_log_limited(&self->lost_limit, now_ns, AQ_LOG_WARN, "member_lost",
+                       "its place is free; it may join again",
+                       "member=%" PRIu64 " slot=%" PRIu32 " address=%s silent_ms=%" PRId64,
+                       lost.member, lost.slot, lost.address,
+                       (now_ns - lost.heard_ns) / AQ_NS_PER_MS);
     }
 }
 
@@ -421,6 +424,7 @@ int aq_learner_run(const aq_run_config *config, const aq_learner_options *option
     if (self == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
+    self->lost_limit = AQ_LOG_LIMIT_OF_MEMBERS;
     self->parts.options = options;
     self->parts.loop = &self->loop;
     self->parts.started_ns = self->ticked_ns = aq_clock_monotonic_ns();

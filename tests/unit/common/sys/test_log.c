@@ -230,6 +230,17 @@ TEST(a_limiter_allows_one_line_a_second)
     assert_true(aq_log_allowed(&limit, 5 * AQ_NS_PER_S));
 }
 
+TEST(a_limiter_allows_as_many_more_as_it_says)
+{
+    aq_log_limit limit = {.more = 2};
+    for (int64_t second = 0; second < 3; second++) {
+        for (int i = 0; i < 10; i++) {
+            assert_int_equal(aq_log_allowed(&limit, second * AQ_NS_PER_S + i), i < 3);
+        }
+    }
+    assert_int_equal(limit.suppressed, 3 * 7);
+}
+
 static void log_at(aq_log_limit *limit, int64_t now_ns, const char *peer)
 {
     (void)captured(aq_log_limited(limit, now_ns, AQ_LOG_WARN, "lost", "", "peer=%s", peer));
