@@ -173,22 +173,23 @@ static bool has_moved(const aq_member_record *record, const aq_member_record *wa
                                               strcmp(record->push_url, wanted->push_url) != 0);
 }
 
-static size_t live_shards(const aq_coordinator *coordinator)
-{
-    size_t shards = 0;
-    for (size_t i = 0; i < coordinator->count; i++) {
-        shards += coordinator->members[i].role == AQ_ROLE_REPLAY;
-    }
-    return shards;
-}
-
 /* Room for a member that is not known yet. */
 static int make_room(aq_coordinator *coordinator, const aq_member_record *wanted, aq_error *error)
 {
-    if (wanted->role == AQ_ROLE_REPLAY && live_shards(coordinator) == AQ_SHARDS_MAX) {
+    size_t shards = 0, neighbours = 0;
+    for (size_t i = 0; i < coordinator->count; i++) {
+        const aq_member_record *record = &coordinator->members[i];
+        shards += record->role == AQ_ROLE_REPLAY;
+        neighbours += IN6_ARE_ADDR_EQUAL(&record->neighbours, &wanted->neighbours);
+    }
+    if (wanted->role == AQ_ROLE_REPLAY && shards == AQ_SHARDS_MAX) {
         return aq_fail(error, AQ_E_FULL,
                        "the run has %d replay shards already, the most there can be",
                        AQ_SHARDS_MAX);
+    }
+    if (!IN6_IS_ADDR_UNSPECIFIED(&wanted->neighbours) && neighbours >= AQ_NEIGHBOURS_MAX) {
+        return aq_fail(error, AQ_E_FULL, "%zu members are at this address already, the most of one",
+                       neighbours);
     }
     int rc = aq_grow(&coordinator->members, &coordinator->capacity, coordinator->count,
                      sizeof(*coordinator->members), AQ_MEMBERS_MAX);
@@ -213,14 +214,11 @@ static const aq_member_record *add(aq_coordinator *coordinator, int64_t now_ns,
     if (record.member >= coordinator->next_member) {
         coordinator->next_member = record.member + 1;
     }
-    record.joined_ns = now_ns;
-    record.heard_ns = now_ns;
+    record.joined_ns = record.heard_ns = now_ns;
     record.unique = ++coordinator->next_unique;
     coordinator->members[coordinator->count] = record;
     coordinator->joined_total++;
-    if (record.role == AQ_ROLE_REPLAY) {
-        coordinator->shards_changed++;
-    }
+    coordinator->shards_changed += record.role == AQ_ROLE_REPLAY;
     return &coordinator->members[coordinator->count++];
 }
 
@@ -358,7 +356,7 @@ size_t aq_coordinator_shard_counts(const aq_coordinator *coordinator, aq_shard_c
 void aq_coordinator_restore_counts(aq_coordinator *coordinator, const aq_shard_count *counts,
                                    size_t count, uint64_t base)
 {
-    AQ_ASSERT(live_shards(coordinator) == 0);
+    AQ_ASSERT(coordinator->count == 0);
     aq_store_ledger_restore(&coordinator->stores, counts, count, base);
 }
 

@@ -19,7 +19,13 @@
 #include "learner/run/ranking.h"
 #include "learner/run/store_ledger.h"
 
-enum { AQ_MEMBERS_MAX = 16384, AQ_HOST_MAX = 256, AQ_REPLACED_MAX = 2 };
+/* Half of all members may be at one address: more would keep out those of others. */
+enum {
+    AQ_MEMBERS_MAX = 16384,
+    AQ_NEIGHBOURS_MAX = AQ_MEMBERS_MAX / 2,
+    AQ_HOST_MAX = 256,
+    AQ_REPLACED_MAX = 2
+};
 
 typedef struct aq_member_record {
     uint64_t member; /* number, unique in the run */
@@ -29,8 +35,9 @@ typedef struct aq_member_record {
     uint32_t slot; /* of a shard: its store's */
     uint32_t pid;
     char host[AQ_HOST_MAX];
-    char address[AQ_URL_MAX]; /* as the learner sees it */
-    char rpc_url[AQ_URL_MAX]; /* replay only */
+    char address[AQ_URL_MAX];   /* as the learner sees it */
+    struct in6_addr neighbours; /* whose it is (url.h); all 0: nobody's */
+    char rpc_url[AQ_URL_MAX];   /* replay only */
     char push_url[AQ_URL_MAX];
     bool follows_address; /* replay only: they are at the address, and elsewhere when that is */
     int64_t joined_ns;
@@ -65,7 +72,8 @@ void aq_coordinator_configure(aq_coordinator *coordinator, const aq_coordinator_
  * A replay shard with the store or at the URL of another one is that one, restarted, and takes its
  * place: ret_replaced has the incarnations that went, 0 for none. So does one that moved, whose
  * incarnation stays. AQ_E_EXISTS when the incarnation joined in another role, AQ_E_INVALID when it
- * did with another store, AQ_E_FULL when there are too many, AQ_E_NOMEM; nothing has changed then.
+ * did with another store, AQ_E_FULL when there are too many, in all or at its address, AQ_E_NOMEM;
+ * nothing has changed then.
  * The record is valid until the next call that changes the members. */
 int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
                         const aq_member_record **ret_record, uint64_t ret_replaced[AQ_REPLACED_MAX],

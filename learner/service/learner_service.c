@@ -54,6 +54,7 @@ static int read_join(const Actorq__V1__JoinRequest *request, const char *peer, u
     }
     (void)snprintf(record.host, sizeof(record.host), "%s", request->host);
     (void)snprintf(record.address, sizeof(record.address), "%s", peer);
+    (void)aq_url_network(peer, &record.neighbours);
     if (record.role == AQ_ROLE_REPLAY) {
         int rc = aq_url_validate(request->rpc_url, error);
         if (rc == 0) {

@@ -11,16 +11,23 @@
 /* Of what an environment said; a traceback's end is cut. */
 enum { FAILURE_MAX = 4096 };
 
-static void free_row(aq_member_stats_row *row)
+static void free_failure(aq_member_stats *stats, aq_member_stats_row *row)
 {
+    stats->failures -= row->env_failure != NULL;
     aq_free(row->env_failure);
+    row->env_failure = NULL;
+}
+
+static void free_row(aq_member_stats *stats, aq_member_stats_row *row)
+{
+    free_failure(stats, row);
     aq_free(row->replay);
 }
 
 void aq_member_stats_fini(aq_member_stats *stats)
 {
     for (size_t i = 0; i < stats->count; i++) {
-        free_row(&stats->rows[i]);
+        free_row(stats, &stats->rows[i]);
     }
     aq_free(stats->rows);
     *stats = (aq_member_stats){0};
@@ -47,11 +54,15 @@ static aq_member_stats_row *add(aq_member_stats *stats, uint64_t incarnation)
     return row;
 }
 
-static void put_actor(aq_member_stats_row *row, const Actorq__V1__ActorStats *said)
+static void put_actor(aq_member_stats *stats, aq_member_stats_row *row,
+                      const Actorq__V1__ActorStats *said)
 {
     const size_t length = strnlen(said->env_failure, FAILURE_MAX - 1);
-    if (length > 0 && row->env_failure == NULL) {
+    if (length == 0) {
+        free_failure(stats, row);
+    } else if (row->env_failure == NULL && stats->failures < AQ_FAILURES_KEPT) {
         row->env_failure = aq_alloc(1, FAILURE_MAX);
+        stats->failures += row->env_failure != NULL;
     }
     row->actor = *said;
     row->actor.base.n_unknown_fields = 0;
@@ -75,7 +86,7 @@ void aq_member_stats_put(aq_member_stats *stats, const Actorq__V1__HeartbeatRequ
         return;
     }
     if (request->actor) {
-        put_actor(row, request->actor);
+        put_actor(stats, row, request->actor);
     }
     if (request->replay && !row->replay) {
         row->replay = aq_alloc(1, sizeof(*row->replay));
@@ -91,6 +102,6 @@ void aq_member_stats_remove(aq_member_stats *stats, uint64_t incarnation)
     if (!row) {
         return;
     }
-    free_row(row);
+    free_row(stats, row);
     *row = stats->rows[--stats->count];
 }

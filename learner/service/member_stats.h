@@ -11,6 +11,10 @@
 #include "common/base/error.h"
 #include "common/wire/wire_replay_said.h"
 
+/* What went wrong in environments is kept of so many members at a time: those that said so first.
+ * All others have their counts. */
+enum { AQ_FAILURES_KEPT = 64 };
+
 typedef struct aq_member_stats_row {
     uint64_t incarnation;
     bool has_actor;
@@ -23,6 +27,7 @@ typedef struct aq_member_stats {
     aq_member_stats_row *rows;
     size_t count;
     size_t capacity;
+    size_t failures; /* rows that have an env_failure */
 } aq_member_stats;
 
 void aq_member_stats_fini(aq_member_stats *stats);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "common/base/parse.h"
+#include "common/net/address/peer_network.h"
 #include "common/net/address/url.h"
 
 enum scheme { SCHEME_TCP, SCHEME_IPC, SCHEME_INPROC };
@@ -294,6 +295,15 @@ int aq_url_reachable(const char *url, const char *seen_from, char *ret_url, size
     int rc = aq_text_format(text, sizeof(text), "tcp://%.*s:%u", (int)seen.host_size, seen.host,
                             parts.port);
     return rc < 0 ? rc : is_link_local(text) ? AQ_E_INVALID : deliver(text, ret_url, size);
+}
+
+bool aq_url_network(const char *seen_from, struct in6_addr *ret_network)
+{
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6};
+    url_parts seen;
+
+    return host_seen(seen_from, &seen) && host_address(&seen, &address.sin6_addr) &&
+           aq_peer_network((const struct sockaddr *)&address, ret_network);
 }
 
 bool aq_url_is_local(const char *url)

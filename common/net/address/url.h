@@ -5,6 +5,7 @@
 #ifndef AQ_COMMON_NET_ADDRESS_URL_H
 #define AQ_COMMON_NET_ADDRESS_URL_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,6 +34,10 @@ int aq_url_sibling(const char *url, const char *suffix, char *ret_url, size_t si
  * address. Fails as aq_url_sibling does. */
 int aq_url_reachable(const char *url, const char *seen_from, char *ret_url,
                      size_t size) AQ_MUST_USE;
+
+/* Whose the address is from which somebody is seen (peer_network.h). False: nobody's, as that of a
+ * socket of this host, or of a name. */
+bool aq_url_network(const char *seen_from, struct in6_addr *ret_network);
 
 /* 1 when the url can be reached from this host only (ipc, inproc, a loopback address). */
 bool aq_url_is_local(const char *url);

@@ -414,6 +414,29 @@ TEST_OF_RUN(one_member_too_many_is_refused)
     assert_int_equal(join(run, AQ_ROLE_ACTOR, 1 << 20)->slot, 3);
 }
 
+/* One of a thousand hosts that may join must not keep all others out. */
+TEST_OF_RUN(half_of_all_members_may_be_at_one_address)
+{
+    const aq_member_record *joined = NULL;
+    aq_member_record record = wanted(AQ_ROLE_ACTOR, 0);
+    record.neighbours.s6_addr[0] = 1;
+    for (record.incarnation = 1; record.incarnation <= AQ_NEIGHBOURS_MAX; record.incarnation++) {
+        (void)join_as(run, &record);
+    }
+    assert_refused(aq_coordinator_join(run, 0, &record, &joined, replaced, &refusal), AQ_E_FULL,
+                   "8192 members are at this address");
+    record.incarnation = 7; /* one that is known */
+    (void)join_as(run, &record);
+    record.incarnation = 1 << 20;
+    record.neighbours.s6_addr[0] = 2;
+    (void)join_as(run, &record);
+    join(run, AQ_ROLE_ACTOR, 1 << 21); /* of this host */
+    assert_true(aq_coordinator_leave(run, 7, 7));
+    record.incarnation = 1 << 22;
+    record.neighbours.s6_addr[0] = 1;
+    (void)join_as(run, &record);
+}
+
 TEST_OF_RUN(a_join_without_memory_changes_nothing)
 {
     const aq_member_record *joined = NULL;

@@ -28,6 +28,7 @@ TEST_IN(service_desk, desk, who_joins_is_told_everything)
     assert_string_equal(desk->record.host, "ant");
     assert_string_equal(desk->record.address, "10.0.0.9:4711");
     assert_int_equal(desk->record.pid, 77);
+    assert_false(IN6_IS_ADDR_UNSPECIFIED(&desk->record.neighbours));
 }
 
 TEST_IN(service_desk, desk, a_join_that_comes_again_gets_the_same_answer)

@@ -224,6 +224,27 @@ TEST_IN(service_desk, desk, the_status_of_many_members_is_whole)
     assert_int_equal(ask_status(desk)->n_members, 1000);
 }
 
+/* More than a MiB is lost on the way to this desk, as more than 16 are on the way to others. */
+TEST_IN(service_desk, desk, a_crowd_whose_environments_fail_can_be_told_of)
+{
+    enum { CROWD = 1000 };
+    static char why[8192];
+    const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    memset(why, 'x', sizeof(why) - 1);
+    for (uint64_t i = 1; i <= CROWD; i++) {
+        Actorq__V1__HeartbeatRequest beat = desk_heartbeat(desk_join(desk, AQ_ROLE_ACTOR, i), i);
+        Actorq__V1__ActorStats stats = ACTORQ__V1__ACTOR_STATS__INIT;
+        stats.env_failures = 7;
+        stats.env_failure = why;
+        beat.actor = &stats;
+        (void)desk_ask(desk, &beat.base);
+    }
+    const Actorq__V1__StatusReply *status = desk_ask(desk, &request.base);
+    assert_int_equal(status->n_members, CROWD);
+    assert_int_equal(status->members[CROWD - 1]->actor->env_failures, 7);
+    assert_true(status->members[0]->actor->env_failure[0] == 'x');
+}
+
 TEST_IN(service_desk, desk, a_status_survives_every_failed_allocation)
 {
     const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;

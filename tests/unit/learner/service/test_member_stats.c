@@ -93,6 +93,43 @@ TEST_IN(aq_member_stats, stats, a_long_text_is_cut)
                      AQ_SAID_TEXT_MAX - 1);
 }
 
+static void put_failure(aq_member_stats *stats, uint64_t incarnation, const char *why)
+{
+    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
+    request.incarnation = incarnation;
+    request.actor = &actor;
+    actor.env_failure = (char *)(uintptr_t)why;
+    aq_member_stats_put(stats, &request);
+}
+
+static size_t failure_size(const aq_member_stats *stats, uint64_t incarnation)
+{
+    return strlen(aq_member_stats_find(stats, incarnation)->actor.env_failure);
+}
+
+/* Thousands that each tell a page would be a status that nobody can be sent. */
+TEST_IN(aq_member_stats, stats, what_went_wrong_is_cut_and_kept_of_some)
+{
+    char text[8192];
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    for (uint64_t i = 1; i <= AQ_FAILURES_KEPT + 1; i++) {
+        put_failure(stats, i, text);
+    }
+    assert_int_equal(failure_size(stats, 1), 4095);
+    assert_int_equal(failure_size(stats, AQ_FAILURES_KEPT), 4095);
+    assert_int_equal(failure_size(stats, AQ_FAILURES_KEPT + 1), 0);
+    put_failure(stats, 1, ""); /* who has none any more, or leaves, makes room */
+    put_failure(stats, AQ_FAILURES_KEPT + 1, "why");
+    assert_int_equal(failure_size(stats, AQ_FAILURES_KEPT + 1), 3);
+    put_failure(stats, 1, "again");
+    assert_int_equal(failure_size(stats, 1), 0);
+    aq_member_stats_remove(stats, 2);
+    put_failure(stats, 1, "again");
+    assert_int_equal(failure_size(stats, 1), 5);
+}
+
 TEST_IN(aq_member_stats, stats, what_is_not_known_of_a_message_is_not_kept)
 {
     ProtobufCMessageUnknownField unknown = {.tag = 999};

@@ -201,3 +201,21 @@ TEST(local_and_wildcard_urls_are_told)
     assert_false(aq_url_is_wildcard("tcp://127.0.0.1:5550"));
     assert_false(aq_url_is_wildcard("ipc:///tmp/*"));
 }
+
+TEST(who_is_seen_from_an_address_has_neighbours)
+{
+    struct in6_addr a, b;
+    assert_true(aq_url_network("tcp://10.0.0.3:9", &a));
+    assert_true(aq_url_network("10.0.0.3:7", &b));
+    assert_true(IN6_ARE_ADDR_EQUAL(&a, &b));
+    assert_true(aq_url_network("tcp://10.0.0.4:9", &b));
+    assert_false(IN6_ARE_ADDR_EQUAL(&a, &b));
+    assert_true(aq_url_network("tcp://[2001:db8:0:7::1]:9", &a));
+    assert_true(aq_url_network("tcp://[2001:db8:0:7:9::2]:7", &b));
+    assert_true(IN6_ARE_ADDR_EQUAL(&a, &b));
+    static const char *const nobodys[] = {"ipc", "inproc", "", "?", "tcp://shard-1:5551"};
+    EACH_ROW(i, nobodys) {
+        assert_false(aq_url_network(nobodys[i], &b));
+    }
+    assert_true(IN6_ARE_ADDR_EQUAL(&a, &b)); /* untouched */
+}
