@@ -23,15 +23,13 @@ typedef struct call_arguments {
     uint64_t timeout_ms;
     bool list;
     aq_json_form json;
-    uint64_t shard; /* 0: it is none, or it does not matter */
+    uint64_t shard; /* 0: the learner, or it does not matter */
 } call_arguments;
 
 static const aq_option option_rows[] = {
     {"list", 'l', NULL, "list all methods, each with a template of its request",
      AQ_TO_FLAG(call_arguments, list)},
-    {"shard", 0, "NAME",
-     "what is at the URL is this replay shard: its incarnation in actorq status RUN --json",
-     AQ_TO_NUMBER(call_arguments, shard, 1, UINT64_MAX)},
+    AQ_SHARD_OPTION_ROW(call_arguments, shard),
     AQ_CALL_TIMEOUT_OPTION_ROW(call_arguments, timeout_ms),
     AQ_JSON_OPTION_ROW(call_arguments, json, "the list, or the answer"),
     AQ_CREDENTIAL_OPTION_ROWS,
@@ -117,12 +115,12 @@ static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_stat
         rc = aq_caller_open(url, &caller, error);
     }
     if (rc == 0) {
-        /* A stop that was meant for one must not end the other; the rest changes nothing. */
-        bool stops = strcmp(aq_rpc_catalog_method(method)->name, "Stop") == 0;
+        /* What was meant for one must not be done by the other; looking does nothing. */
+        bool looks = strcmp(aq_rpc_catalog_method(method)->name, "Status") == 0;
         aq_caller_expect(caller,
                          arguments->shard != 0 ? AQ_ACCESS_REPLAY
-                         : stops               ? AQ_ACCESS_LEARNER
-                                               : AQ_ACCESS_NONE,
+                         : looks               ? AQ_ACCESS_NONE
+                                               : AQ_ACCESS_LEARNER,
                          arguments->shard);
         rc = aq_caller_call(caller, method, request, (uint32_t)arguments->timeout_ms, &reply,
                             ret_status, error);

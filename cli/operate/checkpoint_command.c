@@ -18,10 +18,12 @@ enum { TIMEOUT_MS_DEFAULT = 60000 };
 typedef struct checkpoint_arguments {
     const char *endpoint;
     uint64_t timeout_ms;
+    uint64_t shard; /* 0: the learner */
     aq_json_form json;
 } checkpoint_arguments;
 
 static const aq_option option_rows[] = {
+    AQ_SHARD_OPTION_ROW(checkpoint_arguments, shard),
     {"timeout-ms", 0, "MS", "how long to wait until it is on the disk, 1 to 600000 (default 60000)",
      AQ_TO_NUMBER(checkpoint_arguments, timeout_ms, 1, AQ_RPC_TIMEOUT_MS_MAX)},
     AQ_JSON_OPTION_ROW(checkpoint_arguments, json, "the answer"),
@@ -32,8 +34,8 @@ static const aq_options options_page = {
     .program = "actorq checkpoint",
     .usage = "RUN [options]",
     .summary = "Writes a checkpoint now, and says where it is once it is on the disk. RUN is the "
-               "URL of a learner, or the folder of a live run; of a replay shard's URL, it is a "
-               "snapshot of its priorities and counts.",
+               "URL of a learner, or the folder of a live run; with --shard, the URL of a replay "
+               "shard, which writes a snapshot of its priorities and counts.",
     .details = "Examples:\n"
                "  actorq checkpoint runs/first\n"
                "  actorq checkpoint tcp://learner:5550 --json\n",
@@ -48,8 +50,10 @@ static int checkpoint(void *given, aq_error *error)
     const checkpoint_arguments *arguments = given;
     Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
     ProtobufCMessage *answer = NULL;
-    int rc = aq_operation_call(arguments->endpoint, AQ_ACCESS_NONE, 0, "Operations/Checkpoint",
-                               &request.base, (uint32_t)arguments->timeout_ms, &answer, error);
+    int rc = aq_operation_call(arguments->endpoint,
+                               arguments->shard != 0 ? AQ_ACCESS_REPLAY : AQ_ACCESS_LEARNER,
+                               arguments->shard, "Operations/Checkpoint", &request.base,
+                               (uint32_t)arguments->timeout_ms, &answer, error);
     if (rc != 0) {
         return rc;
     }

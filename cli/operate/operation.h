@@ -24,6 +24,15 @@ enum { AQ_CALL_TIMEOUT_MS = 10000 };
             AQ_TO_NUMBER(type, member, 1, AQ_RPC_TIMEOUT_MS_MAX)                                   \
     }
 
+/* Which replay shard is meant; fills a uint64_t, 0 where it is the learner. */
+#define AQ_SHARD_OPTION_ROW(type, member)                                                          \
+    {                                                                                              \
+        "shard", 0, "NAME",                                                                        \
+            "what is at the URL is this replay shard: its incarnation in actorq status RUN "       \
+            "--json",                                                                              \
+            AQ_TO_NUMBER(type, member, 1, UINT64_MAX)                                              \
+    }
+
 /* `endpoint` is a URL, or the folder of a live run; `role` and `instance` are whom alone the call
  * is signed for (rpc.h); `method` is "Operations/Stop". *ret_reply is the method's answer, to be
  * released with protobuf_c_message_free_unpacked. AQ_E_PEER for an answer that is an error, in the
