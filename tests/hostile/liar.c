@@ -3,8 +3,10 @@
  * calls every method with anything in it, in sequences that a seed decides. liars.py starts it.
  *
  *     liar ROLE LEARNER_URL SHARD_URL FIRST_SEED SEEDS
+ *     liar crowd LEARNER_URL SHARD_URL FIRST_SEED MEMBERS
  *
- * Each seed is printed before its calls. Exit status 1: a daemon does not answer any more.
+ * Each seed is printed before its calls. A crowd is so many actors, one after the other, that each
+ * say once what goes wrong with them, at length. Exit status 1: a daemon does not answer any more.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@
 #include "tests/support/hostile_message.h"
 
 /* Calls are answered at once or held as long as they allow, so a short deadline makes many. */
-enum { CALLS = 200, CALL_MS = 60, PATIENCE_MS = 60000, METHODS_MAX = 64 };
+enum { CALLS = 200, CALL_MS = 60, PATIENCE_MS = 60000, METHODS_MAX = 64, WORDS_BYTES = 8192 };
 
 /* What a shard says that it took in counts, so that one alone can use up a run's steps. */
 #define STEPS_MAX UINT64_C(1000000000)
@@ -181,11 +183,31 @@ static void visit(liar *self, uint64_t seed)
     }
 }
 
+static void join_as_one_of_many(liar *self, uint64_t incarnation)
+{
+    static char words[WORDS_BYTES];
+    Actorq__V1__JoinRequest request = ACTORQ__V1__JOIN_REQUEST__INIT;
+    Actorq__V1__HeartbeatRequest beat = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    Actorq__V1__ActorStats stats = ACTORQ__V1__ACTOR_STATS__INIT;
+    memset(words, 'x', sizeof(words) - 1);
+    request.role = ACTORQ__V1__ROLE__ROLE_ACTOR;
+    request.incarnation = beat.incarnation = incarnation;
+    request.host = stats.env_failure = words;
+    stats.env_failures = UINT64_MAX;
+    ProtobufCMessage *reply = ask(self, "Membership/Join", &request.base);
+    beat.run_id = ((Actorq__V1__JoinReply *)reply)->run_id;
+    beat.member = ((Actorq__V1__JoinReply *)reply)->member;
+    beat.actor = &stats;
+    protobuf_c_message_free_unpacked(reply, NULL);
+    protobuf_c_message_free_unpacked(ask(self, "Membership/Heartbeat", &beat.base), NULL);
+}
+
 static void take_role(liar *self, const char *name)
 {
     self->access = AQ_ACCESS_ACTOR;
     self->role = ACTORQ__V1__ROLE__ROLE_ACTOR;
     if (strcmp(name, "evaluator") == 0) {
+        self->access = AQ_ACCESS_EVALUATOR;
         self->role = ACTORQ__V1__ROLE__ROLE_EVALUATOR;
     } else if (strcmp(name, "replay") == 0) {
         self->access = AQ_ACCESS_REPLAY;
@@ -211,8 +233,13 @@ int main(int argc, char **argv)
     list_methods(&self, true);
     self.own_count = self.method_count;
     list_methods(&self, false);
+    const bool is_crowd = strcmp(argv[1], "crowd") == 0;
     for (uint64_t seed = first; seed < first + seeds; seed++) {
-        visit(&self, seed);
+        if (is_crowd) {
+            join_as_one_of_many(&self, UINT64_C(1) << 33 | seed);
+        } else {
+            visit(&self, seed);
+        }
     }
     (void)printf("calls %" PRIu64 " answered %" PRIu64 "\n", self.calls, self.answered);
     aq_caller_close(self.shard);

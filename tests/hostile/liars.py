@@ -4,8 +4,9 @@ method with anything in it (liar.c). Nobody stops for it, no daemon grows, and t
 
     tests/hostile/liars.py BUILD [--seconds N]     BUILD is a Meson build folder
 
-Each role lies for N seconds (30), over TCP with a role's token and over TLS. Prints a table; what
-does not hold ends it, with the seed that was printed last. AQ_SEED is the first seed.
+Each role lies for N seconds (30), over TCP with a role's token and over TLS; then one liar is many
+members, which say what goes wrong with them at length. Prints a table; what does not hold ends it,
+with the seed that was printed last. AQ_SEED is the first seed.
 """
 
 import os
@@ -20,18 +21,21 @@ from live_run import CONFIG, PATIENCE_S, Run
 GROWTH_MOST_MB = 64
 SEEDS = 5  # of one process; between two, the run is looked at
 CALM_S = 3
+CROWD = 5000
+LINES_PER_S = 20  # of each event about members
 # Members are trusted with what they count and measure: neither is to end the run here.
 ENDLESS = CONFIG.replace("threshold: 1e9", "threshold: 1e300")
 ENDLESS = ENDLESS.replace("env_steps: 1000000000", "env_steps: 1000000000000")
 
 
-def lie(run, role, first):
-    """SEEDS seeds, from `first`. Returns how many calls were made, and how many carried out."""
+def lie(run, role, first, seeds=SEEDS, of=None):
+    """So many seeds, from `first`, with the credentials of `role`, or of another one. Returns how
+    many calls were made, and how many carried out."""
     command = [os.path.join(run.build, "tests", "hostile", "liar"), role, run.url(), run.url(2),
-               str(first), str(SEEDS)]
+               str(first), str(seeds)]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=10 * PATIENCE_S,
-        env=dict(os.environ, **run.credentials(role)))
+        env=dict(os.environ, **run.credentials(of or role)))
     seed = re.findall(r"AQ_SEED=\d+", done.stdout)[-1:]
     try:
         run.check()
@@ -47,6 +51,43 @@ def acknowledged(run):
                for member in run.members())
 
 
+def check_after(run, role, before):
+    """The run goes on, and no daemon has become large. Returns by how many MB each has grown."""
+    taken = acknowledged(run)
+    grown = [(daemon.resident_kb("VmHWM") - kb) / 1024
+             for daemon, kb in zip(run.daemons, before)]
+    steps = run.steps()
+    run.wait(lambda: run.steps() > steps + 50, "the learner goes on")
+    run.wait(lambda: acknowledged(run) > taken, "experience of the honest is taken")
+    assert max(grown) <= GROWTH_MOST_MB, f"{role}: daemons grew by {grown} MB"
+    return grown
+
+
+def lines_of(run, event):
+    return run.learner.log().count(f"event=member_{event} ")
+
+
+def crowd(run):
+    """Many members of one liar: they can be told of, and their lines do not fill the disk."""
+    before = [daemon.resident_kb() for daemon in run.daemons]
+    lines = {event: lines_of(run, event) for event in ("joined", "lost")}
+    started, steps = time.monotonic(), run.steps()
+    calls, _ = lie(run, "crowd", 1, CROWD, of="actor")
+    status = run.status()
+    took = time.monotonic() - started
+    assert len(status.get("members", [])) > len(run.daemons), "the learner does not tell of all"
+    during = (run.steps() - steps) / took
+    run.wait(lambda: len(run.status().get("members", [])) == len(run.daemons) - 1,
+             "the crowd is lost, and the honest are members")
+    took = time.monotonic() - started
+    for event, count in lines.items():
+        more = lines_of(run, event) - count
+        assert more < LINES_PER_S * (took + 2), f"{more} lines of member_{event} in {took:.0f} s"
+    grown = check_after(run, "crowd", before)
+    print(f"| {run.how:5} | crowd     | 1–{CROWD:<6} | {calls:7} |         | {during:7.0f} | "
+          f"        | {grown[0]:6.1f} | {max(grown[1:]):6.1f} |", flush=True)
+
+
 def visit(run, role, first, seconds):
     """Returns the seed after the last."""
     before = [daemon.resident_kb() for daemon in run.daemons]
@@ -57,16 +98,10 @@ def visit(run, role, first, seconds):
         calls, carried, seed = calls + made, carried + done, seed + SEEDS
     during = (run.steps() - steps) / seconds
     run.wait(lambda: len(run.members()) == len(run.daemons) - 1, "the honest are members")
-    taken = acknowledged(run)
     after = run.rate(CALM_S)
-    grown = [(daemon.resident_kb("VmHWM") - kb) / 1024
-             for daemon, kb in zip(run.daemons, before)]
+    grown = check_after(run, role, before)
     print(f"| {run.how:5} | {role:9} | {first}–{seed - 1:<6} | {calls:7} | {carried:7} | "
           f"{during:7.0f} | {after:7.0f} | {grown[0]:6.1f} | {max(grown[1:]):6.1f} |", flush=True)
-    steps = run.steps()
-    run.wait(lambda: run.steps() > steps + 50, "the learner goes on")
-    run.wait(lambda: acknowledged(run) > taken, "experience of the honest is taken")
-    assert max(grown) <= GROWTH_MOST_MB, f"{role}: daemons grew by {grown} MB"
     return seed
 
 
@@ -76,6 +111,7 @@ def deceive(build, certs, plain, first, seconds):
         run.begin()
         for role in ("actor", "evaluator", "replay"):
             first = visit(run, role, first, seconds)
+        crowd(run)
     finally:
         run.end()
     return first

@@ -61,8 +61,7 @@ static void event_evaluated(void *user, const aq_evaluation_result *result, bool
 {
     sim_learner *learner = user;
     const aq_publication *evaluated = aq_policy_shelf_find(learner->shelf, result->version);
-    sim_trace(&learner->site->world, "evaluated", result->version,
-              (uint64_t)(result->return_mean * 1000.0));
+    sim_trace(&learner->site->world, "evaluated", result->version, result->episodes);
     if (learner->evaluations == 0) {
         learner->first_return = result->return_mean;
     }

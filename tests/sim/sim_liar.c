@@ -31,7 +31,8 @@ static bool members_may_call(const ProtobufCServiceDescriptor *service, unsigned
 {
     char name[AQ_RPC_METHOD_MAX];
     (void)snprintf(name, sizeof(name), "%s/%s", service->name, service->methods[method].name);
-    return aq_rpc_may_call(AQ_ACCESS_ACTOR, name) || aq_rpc_may_call(AQ_ACCESS_REPLAY, name);
+    return aq_rpc_may_call(AQ_ACCESS_ACTOR, name) || aq_rpc_may_call(AQ_ACCESS_REPLAY, name) ||
+           aq_rpc_may_call(AQ_ACCESS_EVALUATOR, name);
 }
 
 static void on_answer(const ProtobufCMessage *reply, void *user)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 3, REPEATED_MAX = 3 };
+enum { DEPTH_MAX = 3, REPEATED_MAX = 3, TEXT_BYTES_MAX = 8192 };
 
 #define BORDER (UINT64_C(1) << 62)
 
@@ -67,22 +67,6 @@ static double draw_real(aq_rng *rng)
     return aq_rng_below(rng, 16) == 0 ? value / 0.0 : value;
 }
 
-static char *draw_text(hostile *source, const char *name)
-{
-    static const char *const addresses[HOSTILE_ADDRESSES] = {
-        "tcp://10.0.0.7:1001", "tcp://10.0.0.7:1002", "tcp://10.0.0.8:1001", "tcp://*:1003"};
-    static const char *const texts[] = {"ipc:///tmp/a",   "",     "tcp://",
-                                        "\x1b[2J\n",      "main", "actorq.v1.Flow/Credit",
-                                        "\xff\xfe\x80 %n"};
-    enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
-    bool is_address = strstr(name, "url") != NULL && aq_rng_below(&source->rng, 8) != 0;
-    size_t which = aq_rng_below(&source->rng, HOSTILE_ADDRESSES + (is_address ? 0 : TEXTS));
-    const char *text = which >= HOSTILE_ADDRESSES  ? texts[which - HOSTILE_ADDRESSES]
-                       : source->addresses != NULL ? source->addresses[which]
-                                                   : addresses[which];
-    return (char *)(uintptr_t)text;
-}
-
 /* NULL when there is no room. */
 static void *take(hostile *source, size_t size)
 {
@@ -92,6 +76,37 @@ static void *take(hostile *source, size_t size)
     }
     source->size = at + size;
     return memset(source->bytes + at, 0, size);
+}
+
+/* A long one. What it takes of the sequence it gives back: it changes no other value, and so no
+ * seed that has found something. NULL: not now. */
+static char *draw_length(hostile *source)
+{
+    aq_rng rng = source->rng;
+    if (aq_rng_below(&rng, 32) != 0) {
+        return NULL;
+    }
+    const size_t size = aq_rng_below(&rng, TEXT_BYTES_MAX);
+    char *text = take(source, size + 1);
+    return text != NULL ? memset(text, 'x', size) : NULL;
+}
+
+static char *draw_text(hostile *source, const char *name)
+{
+    static const char *const addresses[HOSTILE_ADDRESSES] = {
+        "tcp://10.0.0.7:1001", "tcp://10.0.0.7:1002", "tcp://10.0.0.8:1001", "tcp://*:1003"};
+    static const char *const texts[] = {"ipc:///tmp/a",   "",     "tcp://",
+                                        "\x1b[2J\n",      "main", "actorq.v1.Flow/Credit",
+                                        "\xff\xfe\x80 %n"};
+    enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
+    const bool is_url = strstr(name, "url") != NULL;
+    char *at_length = is_url ? NULL : draw_length(source);
+    bool is_address = is_url && aq_rng_below(&source->rng, 8) != 0;
+    size_t which = aq_rng_below(&source->rng, HOSTILE_ADDRESSES + (is_address ? 0 : TEXTS));
+    const char *text = which >= HOSTILE_ADDRESSES  ? texts[which - HOSTILE_ADDRESSES]
+                       : source->addresses != NULL ? source->addresses[which]
+                                                   : addresses[which];
+    return at_length != NULL ? at_length : (char *)(uintptr_t)text;
 }
 
 static ProtobufCMessage *make(hostile *source, const ProtobufCMessageDescriptor *type, int depth);

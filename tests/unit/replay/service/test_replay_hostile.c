@@ -38,6 +38,21 @@ static void lie(service_kit *kit, hostile *source, asked *all)
     loopback_pump(&kit->loop);
 }
 
+/* Steps that can be, under a head with anything in it. */
+static void push(service_kit *kit, hostile *source, uint64_t first_step)
+{
+    const Actorq__V1__Experience *head =
+        (const void *)hostile_message(source, &actorq__v1__experience__descriptor);
+    aq_experience message = kit_message(1, 1, 0, first_step, 4);
+    message.run_id = head->run_id;
+    message.actor = head->actor;
+    message.incarnation = head->incarnation;
+    message.seq = head->seq;
+    message.acknowledged = head->acknowledged;
+    message.store = head->store;
+    kit_receive(kit, &message);
+}
+
 /* What the shard has of the honest actor, whose number and incarnation are the kit's first. */
 static aq_replay_actor_view honest(const service_kit *kit)
 {
@@ -58,7 +73,7 @@ TEST(liars_neither_end_a_shard_nor_touch_what_was_acknowledged)
     uint64_t seeds = test_number("AQ_HOSTILE_SEEDS", SEEDS);
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         static service_kit kit;
-        static hostile source;
+        static hostile source, pusher;
         asked all = {0};
         uint64_t sent = 0;
         printf("AQ_SEED=%" PRIu64 "\n", seed);
@@ -66,8 +81,12 @@ TEST(liars_neither_end_a_shard_nor_touch_what_was_acknowledged)
         memset(&kit, 0, sizeof(kit));
         service_kit_setup(&kit);
         source = (hostile){.rng = rng_of(seed, 0), .run_id = KIT_RUN_ID, .store = KIT_STORE};
+        pusher = (hostile){.rng = rng_of(seed, 1), .run_id = KIT_RUN_ID, .store = KIT_STORE};
         for (int i = 0; i < CALLS; i++) {
             lie(&kit, &source, &all);
+            if (i % 4 == 0) {
+                push(&kit, &pusher, 1000000 + 10 * (uint64_t)i);
+            }
             if (i % 20 == 0) {
                 kit_insert(&kit, ++sent, 4);
                 kit_pass(&kit, 4);
