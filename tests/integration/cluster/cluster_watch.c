@@ -6,7 +6,7 @@
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/test.h"
 
-enum { LOOK_TIMEOUT_MS = 500, STATUS_BYTES_MAX = 16 << 20 };
+enum { LOOK_TIMEOUT_MS = 5000, STATUS_BYTES_MAX = 16 << 20 };
 
 struct cluster_watch {
     aq_rpc_client *client;

@@ -11,8 +11,8 @@
 
 #include "tests/integration/cluster/cluster.h"
 
-/* Asks the learner or a shard; NULL when it does not answer within half a second. Valid until
- * the seat is asked again. */
+/* Asks the learner or a shard; NULL when it does not answer within five seconds. Valid until the
+ * seat is asked again. */
 const Actorq__V1__StatusReply *cluster_look(test_cluster *cluster, enum cluster_seat seat);
 
 /* As cluster_look, until it answers. */

@@ -139,7 +139,8 @@ CLUSTER_TEST(an_actor_that_is_stopped_holds_nobody_up_and_goes_on, ipc)
     cluster_wait(cluster, "steps of the actor that joined", has_delivered, NULL);
     daemon_process_signal(&cluster->processes[SEAT_ACTOR_2], SIGSTOP);
     cluster_wait_progress(cluster, 20 * ENV_STEPS, 20 * LEARNER_STEPS);
-    uint64_t before = second_actor(cluster)->acknowledged_steps;
+    const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
+    uint64_t before = cluster_member(cluster, status, SEAT_ACTOR_2)->actor->acknowledged_steps;
     daemon_process_signal(&cluster->processes[SEAT_ACTOR_2], SIGCONT);
     cluster_wait(cluster, "steps of the actor that was stopped", has_gone_on, &before);
     check_staleness(learner_of(cluster));
