@@ -112,12 +112,18 @@ static void close_pusher(pusher *p)
     storm_wait_closed();
 }
 
+/* A puller that has ended by itself could not listen yet. */
+static void revive(pusher *p)
+{
+    if (storm_has_ended(p->puller)) {
+        p->puller = storm_start("pull", p->url, p->manner);
+    }
+}
+
 static bool is_loaded(void *user)
 {
     pusher *p = user;
-    if (storm_has_ended(p->puller)) { /* it could not listen yet */
-        p->puller = storm_start("pull", p->url, p->manner);
-    }
+    revive(p);
     return aq_push_connected(p->push) && p->connected > p->known && p->sent >= p->sent_goal;
 }
 
@@ -135,7 +141,6 @@ static void kill_pullers(const char *transport, const char *manner, unsigned rou
         p.sent = 0;
     }
     storm_run_until(&p.loop, is_loaded, &p);
-    assert_in_range(p.connected, rounds, UINT32_MAX);
     close_pusher(&p);
 }
 
@@ -153,7 +158,8 @@ TEST(killed_slow_pullers_do_the_pusher_no_harm)
 
 static bool was_thrown_out(void *user)
 {
-    const pusher *p = user;
+    pusher *p = user;
+    revive(p);
     return p->disconnected >= p->disconnected_goal;
 }
 
