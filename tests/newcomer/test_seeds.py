@@ -4,6 +4,7 @@
     test_seeds.py ACTORQ SOURCE_ROOT
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -23,12 +24,23 @@ def below(pid):
     return children + [each for child in children for each in below(child)]
 
 
-def wait_for(is_so):
+def wait_for(what, is_so):
     """Fails when it is not so in time."""
     last = time.monotonic() + SECONDS_MAX
     while not is_so():
-        assert time.monotonic() < last
+        assert time.monotonic() < last, f"{what} took too long"
         time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def training(*words, **options):
+    """`actorq train` with these words; one without an end does not outlive a test that fails."""
+    with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "all", "-q", *words],
+                          **options) as train:
+        try:
+            yield train
+        finally:
+            train.kill()
 
 
 class TestSeeds(Newcomer):
@@ -52,12 +64,10 @@ class TestSeeds(Newcomer):
         self.assertAlmostEqual(rest["return_mean"], mean, places=6)
 
     def test_nothing_outlives_it_however_it_ends(self):
-        with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "all", "--seeds", "2",
-                               "--jobs", "2", "-q", "--set", "evaluator.threshold=1e9"]) as train:
-            wait_for(lambda: len(below(train.pid)) >= 10)  # two runs with four daemons each
+        with training("--seeds", "2", "--jobs", "2", "--set", "evaluator.threshold=1e9") as train:
+            wait_for("two runs with four daemons each", lambda: len(below(train.pid)) >= 10)
             started = below(train.pid)
-            train.kill()
-        wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
+        wait_for("their end", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
 
     def test_runs_that_diverge_are_a_failure(self):
         done = self.type(f"actorq train {DIVERGING} --run all --seeds 1")
@@ -66,10 +76,9 @@ class TestSeeds(Newcomer):
         self.assertIn("1 of 1 runs diverged or ended in trouble", done.stderr)
 
     def test_an_interruption_is_none(self):
-        with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "all", "--seeds", "3",
-                               "--jobs", "1", "-q", "--no-evaluator"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as train:
-            wait_for(lambda: os.path.exists("all/seed-1/metrics.jsonl"))
+        with training("--seeds", "3", "--jobs", "1", "--no-evaluator", stdout=subprocess.PIPE,
+                      stderr=subprocess.PIPE, text=True) as train:
+            wait_for("the first metrics", lambda: os.path.exists("all/seed-1/metrics.jsonl"))
             train.send_signal(signal.SIGINT)
             said, wrong = train.communicate(timeout=SECONDS_MAX)
         self.assertEqual(train.returncode, 0, said + wrong)
