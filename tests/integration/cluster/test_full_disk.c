@@ -2,14 +2,10 @@
  * A disk that is full: training goes on, the older checkpoints stay, nothing half-written is left,
  * and once there is room again the next checkpoint is written.
  *
- * The disk is a small tmpfs in a mount namespace of this process's own, which takes privileges that
- * not every host gives (the test is skipped then); and a limit on the size of the learner's files.
+ * The disk is a small one of this process's own, which takes privileges that not every host gives
+ * (the test is skipped then); and a limit on the size of the learner's files.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -18,46 +14,14 @@
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/file_kit.h"
+#include "tests/support/small_disk.h"
 #include "tests/support/test.h"
 
 enum { ENV_STEPS = 3000, LEARNER_STEPS = 300 };
 
 /* Larger than a log or the metrics become in a test, smaller than a checkpoint of that network. */
-enum { FILE_LIMIT_BYTES = 64 << 10, WAIT_MS = 2500 };
+enum { FILE_LIMIT_BYTES = 64 << 10, DISK_BYTES = 4 << 20, WAIT_MS = 2500 };
 static const char large_network[] = "learner.hidden=128,128";
-
-static bool may_mount;
-
-/* ---- a disk of our own ---------------------------------------------------------------------- */
-
-static void write_text(const char *path, const char *text)
-{
-    int file = open(path, O_WRONLY);
-    if (file >= 0) {
-        ssize_t written = write(file, text, strlen(text));
-        (void)written; /* what it was for fails then */
-        (void)close(file);
-    }
-}
-
-/* Into a mount namespace of our own, as somebody who may mount there. Before any thread is. */
-static bool enter_namespace(void)
-{
-    char map[64];
-    uid_t user = getuid();
-    gid_t group = getgid();
-    if (unshare(CLONE_NEWNS) != 0) {
-        if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
-            return false;
-        }
-        write_text("/proc/self/setgroups", "deny");
-        (void)snprintf(map, sizeof(map), "%u %u 1", (unsigned)user, (unsigned)user);
-        write_text("/proc/self/uid_map", map);
-        (void)snprintf(map, sizeof(map), "%u %u 1", (unsigned)group, (unsigned)group);
-        write_text("/proc/self/gid_map", map);
-    }
-    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-}
 
 /* ---- the run folder ------------------------------------------------------------------------- */
 
@@ -130,13 +94,7 @@ static const char *filler_of(const test_cluster *cluster)
 
 static void fill_disk(test_cluster *cluster)
 {
-    static const char zeros[4096];
-    int file = open(filler_of(cluster), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    assert_true(file >= 0);
-    while (write(file, zeros, sizeof(zeros)) > 0) {
-    }
-    assert_int_equal(errno, ENOSPC);
-    (void)close(file);
+    small_disk_fill(filler_of(cluster));
 }
 
 static void empty_disk(test_cluster *cluster)
@@ -145,31 +103,28 @@ static void empty_disk(test_cluster *cluster)
 }
 
 /* The run's folder is on a small one. */
-static const char *mount_disk(test_cluster *cluster)
+static void mount_disk(test_cluster *cluster)
 {
-    if (!may_mount) {
+    const char *disk = file_in(cluster->folder, "disk");
+    assert_int_equal(mkdir(disk, 0700), 0);
+    if (!small_disk_mount(disk, DISK_BYTES)) {
         cluster_finish(cluster);
         skip();
     }
-    const char *disk = file_in(cluster->folder, "disk");
-    assert_int_equal(mkdir(disk, 0700), 0);
-    assert_int_equal(mount("tmpfs", disk, "tmpfs", 0, "size=4m"), 0);
     (void)snprintf(cluster->run_dir, sizeof(cluster->run_dir), "%s/run", disk);
     cluster_set(cluster, large_network);
-    return disk;
 }
 
 CLUSTER_TEST(training_survives_a_full_disk, ipc)
 {
-    const char *disk = mount_disk(cluster);
+    mount_disk(cluster);
     ride_out(cluster, fill_disk, empty_disk);
-    (void)umount2(disk, MNT_DETACH);
 }
 
 /* Then it publishes no version, as it can reserve no number, but goes on with all else. */
 CLUSTER_TEST(a_learner_that_dies_on_a_full_disk_starts_again_there, ipc)
 {
-    const char *disk = mount_disk(cluster);
+    mount_disk(cluster);
     cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_wait_checkpoint(cluster);
     fill_disk(cluster);
@@ -181,7 +136,6 @@ CLUSTER_TEST(a_learner_that_dies_on_a_full_disk_starts_again_there, ipc)
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_finish(cluster);
     check_no_temporary_files(cluster);
-    (void)umount2(disk, MNT_DETACH);
 }
 
 static void limit_files(const test_cluster *cluster, rlim_t bytes)
@@ -278,12 +232,3 @@ CLUSTER_TEST(a_run_has_not_ended_for_others_before_its_last_checkpoint, ipc)
     assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
 }
-
-static int begin_group(void **state)
-{
-    (void)state;
-    may_mount = enter_namespace();
-    return 0;
-}
-
-TEST_GROUP(begin_group, NULL);

@@ -4,13 +4,10 @@
  * Once by a limit on the size of files, which needs no rights, and once on a real file system that
  * is too small, where this process may mount one in a namespace of its own.
  */
-#define _GNU_SOURCE /* unshare */
-#include <sched.h>
-#include <sys/mount.h>
-
 #include "learner/publish/policy_versions.h"
 #include "learner/run/checkpoint_store.h"
 #include "tests/support/file_kit.h"
+#include "tests/support/small_disk.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -75,40 +72,17 @@ TEST_IN(run_dir, dir, versions_are_not_lost_on_a_limit_on_file_size)
     assert_int_equal(first, 101);
 }
 
-/* A file system of DISK_BYTES at the run folder, seen by this process alone. */
-static int mount_small_disk(const char *path)
-{
-    char options[64];
-    snprintf(options, sizeof(options), "size=%d", (int)DISK_BYTES);
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
-        return -1;
-    }
-    return mount("tmpfs", path, "tmpfs", 0, options);
-}
-
-/* Writes until there is no room left at all. */
-static void fill_disk(const char *path)
-{
-    static const char zeros[4096];
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    setvbuf(file, NULL, _IONBF, 0);
-    while (fwrite(zeros, 1, sizeof(zeros), file) == sizeof(zeros)) {
-    }
-    fclose(file);
-}
-
 TEST_IN(run_dir, dir, a_full_disk_leaves_the_older_ones_and_nothing_else)
 {
     aq_checkpoint checkpoint;
     const char *path = NULL;
     uint64_t first = 0;
-    if (mount_small_disk(dir->path) != 0) {
+    if (!small_disk_mount(dir->path, DISK_BYTES)) {
         skip(); /* not allowed to mount here */
     }
     aq_checkpoint_store *store = store_with_two(dir);
     assert_int_equal(aq_version_reserve(dir->path, 0, 10, &first, NULL), 0);
-    fill_disk(run_dir_path(dir, "filler"));
+    small_disk_fill(run_dir_path(dir, "filler"));
 
     fixture_checkpoint(3, &checkpoint);
     assert_int_equal(aq_checkpoint_store_write(store, &checkpoint, &path, &refusal), AQ_E_NO_SPACE);
@@ -120,5 +94,4 @@ TEST_IN(run_dir, dir, a_full_disk_leaves_the_older_ones_and_nothing_else)
     assert_int_equal(first, 11);
     assert_two_are_whole(dir, store);
     aq_checkpoint_store_close(store);
-    assert_int_equal(umount2(dir->path, MNT_DETACH), 0);
 }
