@@ -26,6 +26,7 @@ typedef struct track {
     aq_chunk *whole;
     uint64_t number;
     bool seen[EPISODE_MAX];
+    uint32_t fresh; /* steps, over its chunks */
     uint32_t length_planned;
     bool truncates;
 } track;
@@ -43,6 +44,7 @@ static void course_begin(track *course, uint32_t lane, aq_rng *rng, aq_chunker *
     assert_int_equal(aq_chunk_create(&course->layout, EPISODE_MAX, &course->whole), 0);
     course->number++;
     memset(course->seen, 0, sizeof(course->seen));
+    course->fresh = 0;
     course->length_planned = 1 + (uint32_t)aq_rng_below(rng, EPISODE_MAX);
     course->truncates = aq_rng_below(rng, 2) == 0;
     make_obs(lane, course->number, 0, obs);
@@ -69,6 +71,7 @@ static void check_chunk(track *course, const aq_layout *layout, uint32_t lane,
         assert_false(course->seen[view->first + row]);
         course->seen[view->first + row] = true;
     }
+    course->fresh += aq_chunk_view_fresh(view);
 }
 
 static void course_end(track *course)
@@ -76,6 +79,7 @@ static void course_end(track *course)
     for (uint32_t i = 0; i < course->whole->view.length; i++) {
         assert_true(course->seen[i]);
     }
+    assert_int_equal(course->fresh, course->whole->view.length); /* no step is counted twice */
     aq_chunk_unref(course->whole);
     course->whole = NULL;
 }
