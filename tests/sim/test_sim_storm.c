@@ -4,20 +4,10 @@
  */
 #include <inttypes.h>
 
-#include "common/base/parse.h"
 #include "tests/sim/sim_cluster.h"
 #include "tests/support/test.h"
 
-/* Some five seconds of one core. */
-#define SEEDS "100"
-
-static uint64_t number_from(const char *variable, const char *otherwise)
-{
-    const char *text = getenv(variable);
-    uint64_t number;
-    assert_int_equal(aq_parse_u64(text != NULL ? text : otherwise, &number), 0);
-    return number;
-}
+enum { SEEDS = 100 }; /* some five seconds of one core */
 
 static double seconds_of(int64_t ns)
 {
@@ -87,8 +77,8 @@ static void run_seed(draw_fn draw, uint64_t seed, sim_outcome *ret_outcome)
 /* All seeds hold, or one of so many. */
 static uint64_t run_seeds(draw_fn draw, uint64_t of, sim_outcome *ret_total)
 {
-    uint64_t first = number_from("AQ_SEED", "1");
-    uint64_t count = (number_from("AQ_SIM_SEEDS", SEEDS) + of - 1) / of;
+    uint64_t first = test_number("AQ_SEED", 1);
+    uint64_t count = (test_number("AQ_SIM_SEEDS", SEEDS) + of - 1) / of;
     sim_outcome total = {0};
     for (uint64_t seed = first; seed < first + count; seed++) {
         sim_outcome outcome;

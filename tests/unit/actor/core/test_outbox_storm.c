@@ -205,13 +205,8 @@ static void ride_out(uint64_t seed)
 
 TEST(every_storm_ends_with_everything_stored)
 {
-    const char *text = getenv("AQ_SEED");
-    if (text != NULL) {
-        ride_out(strtoull(text, NULL, 10));
-        return;
-    }
-    const uint64_t storms = test_rounds(400);
-    for (uint64_t seed = 1; seed <= storms; seed++) {
+    const uint64_t first = test_number("AQ_SEED", 1), storms = test_rounds(400);
+    for (uint64_t seed = first; seed < first + storms; seed++) {
         ride_out(seed);
     }
 }

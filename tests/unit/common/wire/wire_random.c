@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 
-#include "common/base/parse.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
@@ -11,13 +10,7 @@
 
 uint64_t fixture_seed(void)
 {
-    const char *text = getenv("AQ_SEED");
-    uint64_t seed;
-    if (text == NULL || aq_parse_u64(text, &seed) != 0) {
-        seed = aq_rng_system_seed();
-    }
-    print_message("AQ_SEED=%" PRIu64 "\n", seed);
-    return seed;
+    return test_seed_or(aq_rng_system_seed());
 }
 
 static void random_box(aq_rng *rng, bool may_stack, aq_space *space)
