@@ -51,22 +51,6 @@ TEST_OF_RUN(steps_are_the_sum_over_shards)
     assert_int_equal(aq_coordinator_env_steps(run), 130);
 }
 
-TEST_OF_RUN(the_count_of_a_shard_only_grows)
-{
-    join_shard(run, 1, 100);
-    aq_coordinator_progress(run, 1, 100);
-    aq_coordinator_progress(run, 1, 90); /* an answer that was overtaken */
-    assert_int_equal(aq_coordinator_env_steps(run), 100);
-    aq_coordinator_progress(run, 1, 110);
-    assert_int_equal(aq_coordinator_env_steps(run), 110);
-}
-
-TEST_OF_RUN(what_is_said_by_nobody_in_the_run_does_not_count)
-{
-    aq_coordinator_progress(run, 1, 100);
-    assert_int_equal(aq_coordinator_env_steps(run), 0);
-}
-
 TEST_OF_RUN(a_restarted_shard_goes_on_with_the_total_of_its_store)
 {
     join_shard(run, 1, 100);
@@ -100,56 +84,10 @@ TEST_OF_RUN(what_a_shard_brought_that_left_stays)
     assert_int_equal(aq_coordinator_env_steps(run), 80);
 }
 
-/* The learner's checkpoint is of a moment when the store had less; then both die. */
-TEST_OF_RUN(nothing_is_lost_when_learner_and_shard_die_together)
-{
-    aq_coordinator *later = create(475, 0);
-    aq_shard_count counts[AQ_SHARDS_MAX];
-    uint64_t base = 7;
-    join_shard(run, 1, 100);
-    join_shard(run, 2, 200);
-    aq_coordinator_progress(run, 1, 60);
-    aq_coordinator_progress(run, 2, 30);
-    size_t count = aq_coordinator_shard_counts(run, counts, &base);
-    assert_int_equal(count, 2);
-    assert_int_equal(base, 0);
-    aq_coordinator_progress(run, 1, 90); /* not in the checkpoint */
-
-    aq_coordinator_restore_counts(later, counts, count, base);
-    assert_int_equal(aq_coordinator_env_steps(later), 90);
-    assert_int_equal(join_shard(later, 12, 200)->slot, 1); /* each at its slot */
-    assert_int_equal(join_shard(later, 11, 100)->slot, 0);
-    aq_coordinator_progress(later, 11, 95);
-    assert_int_equal(aq_coordinator_env_steps(later), 125);
-    aq_coordinator_destroy(later);
-}
-
 TEST_OF_RUN(nothing_to_restore_is_fine)
 {
     aq_coordinator_restore_counts(run, NULL, 0, 40);
     assert_int_equal(aq_coordinator_env_steps(run), 40);
-}
-
-TEST_OF_RUN(the_total_survives_any_number_of_restarts)
-{
-    aq_shard_count counts[AQ_SHARDS_MAX];
-    uint64_t base = 0;
-    uint64_t expected = 0;
-    join_shard(run, 1, 1);
-    aq_coordinator_progress(run, 1, 1);
-    for (uint64_t life = 2; life <= 300; life++) { /* in memory: each has a store of its own */
-        const aq_member_record *shard = join_shard(run, life, life);
-        aq_coordinator_progress(run, life, life);
-        leave(run, shard);
-        expected += life;
-    }
-    assert_int_equal(aq_coordinator_env_steps(run), 1 + expected);
-    /* The one that lives was never merged with the dead. */
-    aq_coordinator_progress(run, 1, 50);
-    assert_int_equal(aq_coordinator_env_steps(run), 50 + expected);
-    assert_int_equal(aq_coordinator_shard_counts(run, counts, &base), AQ_SHARDS_MAX);
-    assert_true(base > 0);
-    assert_int_equal(counts[0].store, 1);
 }
 
 TEST_OF_RUN(as_many_live_shards_as_there_can_be_are_all_counted)
@@ -167,19 +105,6 @@ TEST_OF_RUN(as_many_live_shards_as_there_can_be_are_all_counted)
         aq_coordinator_progress(run, i, 20);
     }
     assert_int_equal(aq_coordinator_env_steps(run), 100 + 20 * AQ_SHARDS_MAX);
-}
-
-TEST_OF_RUN(a_count_that_can_not_be_is_passed_over)
-{
-    join_shard(run, 1, 1);
-    join_shard(run, 2, 2);
-    aq_coordinator_progress(run, 1, 10);
-    aq_coordinator_progress(run, 1, UINT64_MAX);
-    aq_coordinator_progress(run, 2, AQ_SHARD_INSERTED_MAX + 1);
-    assert_int_equal(aq_coordinator_env_steps(run), 10);
-    assert_int_equal(aq_coordinator_tick(run, 0), AQ_RUN_RUNNING);
-    aq_coordinator_progress(run, 1, AQ_SHARD_INSERTED_MAX);
-    assert_true(aq_coordinator_env_steps(run) == AQ_SHARD_INSERTED_MAX);
 }
 
 /* ---- evaluations --------------------------------------------------------------------------- */
