@@ -214,30 +214,6 @@ TEST(what_is_hardly_ever_drawn_still_has_a_probability)
 
 /* ---- in order ------------------------------------------------------------------------------ */
 
-TEST(fifo_gives_the_oldest_in_their_order)
-{
-    selection it = select_by(AQ_SELECTOR_FIFO, AQ_REMOVER_FIFO, 1);
-    insert(&it, 100, 1.0f);
-    assert_draws(&it, (const uint64_t[]){0, 1, 2, 3}, 4);
-    assert_draws(&it, (const uint64_t[]){0, 1, 2}, 3);
-    take_away(&it, 0, 2);
-    take_away(&it, 4, 90);
-    assert_draws(&it, (const uint64_t[]){2, 3, 94, 95}, 4);
-}
-
-TEST(lifo_gives_the_newest_first)
-{
-    selection it = select_by(AQ_SELECTOR_LIFO, AQ_REMOVER_FIFO, 1);
-    insert(&it, 100, 1.0f);
-    assert_draws(&it, (const uint64_t[]){99, 98, 97}, 3);
-    take_away(&it, 98, 1);
-    take_away(&it, 10, 87);
-    assert_draws(&it, (const uint64_t[]){99, 97, 9, 8}, 4);
-    take_away(&it, 97, 3);
-    insert(&it, 2, 1.0f);
-    assert_draws(&it, (const uint64_t[]){101, 100, 9}, 3);
-}
-
 TEST(ordered_selectors_agree_with_a_plain_list)
 {
     enum { NUMBERS = 60000 };

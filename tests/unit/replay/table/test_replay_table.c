@@ -203,26 +203,6 @@ TEST(a_stack_gives_each_item_as_often_as_it_may)
     assert_int_equal(holdings_of(kit).items_left, 6);
 }
 
-TEST(a_queue_gives_every_item_exactly_once)
-{
-    table_kit *kit = kit_by(AQ_SELECTOR_QUEUE, 100, 0);
-    aq_batch *batch = table_kit_batch(kit, 16);
-    uint64_t next = 0;
-    for (int i = 0; i < 300; i++) {
-        table_kit_insert(kit, 1 + (uint32_t)i % 8);
-        uint32_t rows = 1 + (uint32_t)(i * 5) % 16;
-        if (aq_replay_table_sample(kit->table, rows, 0.5f, batch) == 0) {
-            for (uint32_t row = 0; row < rows; row++) {
-                assert_int_equal(batch->item[row], next);
-                assert_int_equal(table_kit_step(batch, row), next);
-                next++;
-            }
-        }
-    }
-    assert_true(next > 500);
-    assert_int_equal(holdings_of(kit).next_item - holdings_of(kit).items, next);
-}
-
 TEST(a_full_queue_lets_nothing_go)
 {
     table_kit *kit = kit_by(AQ_SELECTOR_QUEUE, 16, 0);
@@ -246,32 +226,6 @@ TEST(a_queue_far_beyond_its_capacity_has_no_room)
     assert_int_equal(try_sample(kit, 16), 0);
     assert_int_equal(aq_replay_table_reserve(kit->table, arrival), 0);
     aq_arrival_unref(arrival);
-}
-
-TEST(no_item_is_drawn_more_often_than_it_may)
-{
-    const uint32_t selectors[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_PRIORITIZED};
-    for (size_t n = 0; n < 2; n++) {
-        enum { ITEMS = 64, MAX = 3 };
-        table_kit *kit = kit_by(selectors[n], 1000, MAX);
-        aq_batch *batch = table_kit_batch(kit, ITEMS);
-        uint32_t times[ITEMS] = {0};
-        for (int i = 0; i < ITEMS / 8; i++) {
-            table_kit_insert(kit, 8);
-        }
-        for (int round = 0; round < MAX; round++) {
-            assert_int_equal(aq_replay_table_sample(kit->table, ITEMS, 0.5f, batch), 0);
-            for (uint32_t row = 0; row < ITEMS; row++) {
-                times[batch->item[row]]++;
-                assert_int_equal(table_kit_step(batch, row), batch->item[row]);
-            }
-        }
-        for (int i = 0; i < ITEMS; i++) {
-            assert_int_equal(times[i], MAX);
-        }
-        assert_int_equal(holdings_of(kit).chunks, 0);
-        assert_int_equal(try_sample(kit, 1), AQ_E_AGAIN);
-    }
 }
 
 TEST(fewer_draws_than_rows_are_no_sample)
