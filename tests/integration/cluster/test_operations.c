@@ -120,7 +120,10 @@ CLUSTER_TEST(a_run_that_is_stopped_ends_for_everybody, ipc)
 {
     cluster->may_end = true;
     start(cluster);
+    cluster_start(cluster, SEAT_EVALUATOR);
+    cluster_wait_member(cluster, SEAT_EVALUATOR);
     operate(cluster, 0, "stop", cluster->learner_url, "--reason", "good enough");
+    assert_int_equal(cluster_wait_end(cluster, SEAT_EVALUATOR), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);

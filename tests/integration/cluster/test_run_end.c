@@ -58,21 +58,3 @@ CLUSTER_TEST(a_run_without_an_evaluator_leaves_its_newest_policy, ipc)
 {
     run_to_the_end(cluster, false);
 }
-
-CLUSTER_TEST(a_run_that_is_stopped_by_a_call_ends_for_everybody, ipc)
-{
-    cluster_start_three(cluster);
-    cluster_start(cluster, SEAT_EVALUATOR);
-    cluster_wait_progress(cluster, 2000, 200);
-    cluster_wait_member(cluster, SEAT_EVALUATOR);
-    cluster->may_end = true;
-    cluster_run_other(cluster, cluster_program("actorq"), "call", cluster->learner_url,
-                      "Operations/Stop", "{\"reason\": \"enough\"}", CLUSTER_PATIENT_CALL, NULL);
-    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
-    assert_int_equal(cluster_wait_end(cluster, SEAT_EVALUATOR), 0);
-    assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
-    assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
-    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
-    assert_true(
-        daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=run_ended state=stopped"));
-}
