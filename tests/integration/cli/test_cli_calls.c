@@ -85,7 +85,6 @@ TEST_LIVE(a_run_folder_stands_for_its_learner)
 
 TEST(a_learner_that_is_not_there_is_named)
 {
-    int64_t started_ns = aq_clock_monotonic_ns();
     program_refuses("actorq status: " NOWHERE " could not be reached within 200 ms", "status",
                     NOWHERE, "--timeout-ms", "200", NULL);
     program_refuses("actorq call: " NOWHERE " could not be reached within 200 ms", "call", NOWHERE,
@@ -94,7 +93,6 @@ TEST(a_learner_that_is_not_there_is_named)
                     NOWHERE, "actor", "--timeout-ms", "1", NULL);
     program_refuses(NOWHERE " gave no answer within 200 ms", "status", NOWHERE, "--watch",
                     "--timeout-ms", "200", NULL);
-    assert_true(aq_clock_monotonic_ns() - started_ns < 240 * AQ_NS_PER_S);
 }
 
 /* ---- watching ------------------------------------------------------------------------------- */

@@ -189,7 +189,6 @@ TEST(waking_ends_a_wait_and_nothing_else)
 
 TEST(stopping_wakes_the_receiver)
 {
-    int64_t start_ns = aq_clock_monotonic_ns();
     void *result = NULL;
     uint32_t number;
     pthread_t thread;
@@ -201,7 +200,6 @@ TEST(stopping_wakes_the_receiver)
     aq_subscriber_stop(f->subscriber);
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_ptr_equal(result, f);
-    assert_true(aq_clock_monotonic_ns() - start_ns < WAIT_MS * AQ_NS_PER_MS);
     assert_int_equal(receive(f, WAIT_MS, &number), AQ_E_CLOSED); /* for good */
 }
 
