@@ -10,6 +10,7 @@
 #include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_log.h"
 #include "tests/chaos/chaos_cartpole.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 
 typedef struct step_key {
@@ -28,8 +29,8 @@ void chaos_audit_init(chaos_audit *audit, const aq_run_plan *plan)
 
 void chaos_audit_fini(chaos_audit *audit)
 {
-    free(audit->steps);
-    free(audit->messages);
+    aq_free(audit->steps);
+    aq_free(audit->messages);
 }
 
 chaos_actor *chaos_audit_heard(chaos_audit *audit, uint64_t incarnation, uint64_t acknowledged)
@@ -52,18 +53,6 @@ chaos_actor *chaos_audit_heard(chaos_audit *audit, uint64_t incarnation, uint64_
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
-
-/* Room for one more. */
-static void *grown(void *array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity) {
-        return array;
-    }
-    *capacity = *capacity > 0 ? 2 * *capacity : 65536;
-    void *larger = realloc(array, *capacity * size);
-    assert_non_null(larger);
-    return larger;
-}
 
 static int32_t action_at(const aq_chunk_view *view, const aq_layout *layout, uint32_t row)
 {
@@ -92,8 +81,7 @@ static void take_chunk(chaos_audit *audit, uint64_t incarnation, const aq_chunk_
         if (row < view->overlap) {
             continue; /* the chunk before has it */
         }
-        audit->steps =
-            grown(audit->steps, audit->step_count, &audit->step_capacity, sizeof(step_key));
+        must_grow(&audit->steps, &audit->step_capacity, audit->step_count, sizeof(step_key));
         ((step_key *)audit->steps)[audit->step_count++] =
             (step_key){incarnation, view->episode, view->lane, view->first + row};
         audit->transitions++;
@@ -122,8 +110,8 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
         return AQ_E_CORRUPT;
     }
     const uint64_t sender = aq_incarnation_name(arrival->incarnation); /* as status calls it */
-    audit->messages =
-        grown(audit->messages, audit->message_count, &audit->message_capacity, sizeof(message_key));
+    must_grow(&audit->messages, &audit->message_capacity, audit->message_count,
+              sizeof(message_key));
     ((message_key *)audit->messages)[audit->message_count++] =
         (message_key){sender, arrival->store, arrival->seq};
     for (uint32_t i = 0; i < arrival->chunk_count; i++) {

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "replay/shard/replay_credit.h"
 #include "replay/table/replay_tables.h"
+#include "tests/support/must.h"
 
 void sim_book_init(sim_book *book, sim_world *world, const aq_run_settings *settings,
                    const aq_layout *layout, uint64_t store, bool durable)
@@ -215,7 +215,7 @@ void sim_book_ends(sim_book *book, const aq_replay_core *core)
 
 static void enter(sim_book *book, const aq_chunk *chunk)
 {
-    book->entries = sim_grown(book->entries, book->count, &book->capacity, sizeof(*book->entries));
+    must_grow(&book->entries, &book->capacity, book->count, sizeof(*book->entries));
     book->entries[book->count++] = (sim_entry){.chunk = chunk, .first_item = book->end_item};
     book->end_item += aq_chunk_view_items(&chunk->view, &book->layout);
     book->transitions += aq_chunk_view_fresh(&chunk->view);
@@ -269,7 +269,7 @@ void sim_book_stored(sim_book *book, sim_stream *stream, const aq_experience *me
         return;
     }
     check_hole(book, account, message->seq);
-    book->kept = sim_grown(book->kept, book->kept_count, &book->kept_capacity, sizeof(*book->kept));
+    must_grow(&book->kept, &book->kept_capacity, book->kept_count, sizeof(*book->kept));
     book->kept[book->kept_count++] =
         (sim_kept){.account = account, .seq = message->seq, .first_entry = book->count};
     for (uint32_t i = 0; i < sent->chunk_count; i++) {

@@ -187,8 +187,8 @@ void sim_ledger_published(sim_ledger *ledger, const aq_snapshot *policy)
         sim_broken(ledger->world, SIM_VERSIONS,
                    "version %" PRIu64 " is published after version %" PRIu64, version, newest);
     }
-    ledger->versions = sim_grown(ledger->versions, ledger->version_count, &ledger->version_capacity,
-                                 sizeof(*ledger->versions));
+    must_grow(&ledger->versions, &ledger->version_capacity, ledger->version_count,
+              sizeof(*ledger->versions));
     ledger->versions[ledger->version_count++] = (sim_version){version, digest_of(policy)};
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "tests/support/must.h"
 
 void sim_source_init(sim_source *source, sim_world *world, const aq_layout *layout,
                      uint64_t incarnation, bool in_order)
@@ -122,7 +123,7 @@ void sim_source_sends(sim_source *source, const aq_chunk *chunk)
     if (next != NULL && !is_behind(chunk, next, &source->layout)) {
         break_at(source, chunk, next);
     }
-    lane->chunks = sim_grown(lane->chunks, lane->count, &lane->capacity, sizeof(*lane->chunks));
+    must_grow(&lane->chunks, &lane->capacity, lane->count, sizeof(*lane->chunks));
     memmove(lane->chunks + at + 1, lane->chunks + at, (lane->count - at) * sizeof(*lane->chunks));
     lane->chunks[at] = chunk;
     lane->count++;

@@ -8,6 +8,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "tests/support/must.h"
 
 void sim_stream_init(sim_stream *stream, sim_source *source, uint32_t number)
 {
@@ -91,13 +92,12 @@ static void note_store(sim_stream *stream, uint64_t store)
 
 static void send_first(sim_stream *stream, const aq_experience *message)
 {
-    stream->sent = sim_grown(stream->sent, stream->count, &stream->capacity, sizeof(*stream->sent));
+    must_grow(&stream->sent, &stream->capacity, stream->count, sizeof(*stream->sent));
     sim_sent *sent = &stream->sent[stream->count];
     *sent = (sim_sent){
-        .chunks = aq_alloc(message->chunk_count, sizeof(*sent->chunks)),
+        .chunks = must_alloc(message->chunk_count, sizeof(*sent->chunks)),
         .fresh_before = sim_stream_fresh(stream, stream->count),
     };
-    AQ_ASSERT(sent->chunks != NULL);
     stream->count++;
     for (uint32_t i = 0; i < message->chunk_count; i++) {
         sent->chunks[sent->chunk_count++] = aq_chunk_ref(message->chunks[i]);

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -116,8 +115,7 @@ int64_t sim_draw_ns(aq_rng *rng, int64_t low_ns, int64_t high_ns)
 
 uint64_t sim_draw_incarnation(sim_world *world)
 {
-    world->drawn =
-        sim_grown(world->drawn, world->drawn_count, &world->drawn_capacity, sizeof(*world->drawn));
+    must_grow(&world->drawn, &world->drawn_capacity, world->drawn_count, sizeof(*world->drawn));
     return world->drawn[world->drawn_count++] = aq_rng_next(&world->rng) | 1;
 }
 
@@ -128,18 +126,4 @@ bool sim_was_drawn(const sim_world *world, uint64_t incarnation)
         at++;
     }
     return at < world->drawn_count;
-}
-
-void *sim_grown(void *array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity) {
-        return array;
-    }
-    *capacity = *capacity > 0 ? 2 * *capacity : 256;
-    void *larger = must_alloc(*capacity, size);
-    if (count > 0) {
-        memcpy(larger, array, count * size);
-    }
-    aq_free(array);
-    return larger;
 }

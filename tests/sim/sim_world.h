@@ -72,7 +72,4 @@ uint64_t sim_draw_incarnation(sim_world *world);                    /* never 0 *
 /* Whether the incarnation, or the store, was drawn here; else a liar made it up. */
 bool sim_was_drawn(const sim_world *world, uint64_t incarnation);
 
-/* The array, or a larger one, with room for one more element of `size` bytes. */
-void *sim_grown(void *array, size_t count, size_t *capacity, size_t size);
-
 #endif

@@ -6,6 +6,7 @@
 #define AQ_TESTS_SUPPORT_MUST_H
 
 #include "common/base/assert.h"
+#include "common/base/growing.h"
 #include "common/base/memory.h"
 
 /* The call returns 0. */
@@ -21,6 +22,12 @@ static inline void *must_alloc(size_t count, size_t size)
     void *block = aq_alloc(count, size);
     AQ_ASSERT(block != NULL);
     return block;
+}
+
+/* Room for one item more at the address of a pointer to `count` of them; see aq_grow. */
+static inline void must_grow(void *array, size_t *capacity, size_t count, size_t item_bytes)
+{
+    must(aq_grow(array, capacity, count, item_bytes, SIZE_MAX));
 }
 
 #endif
