@@ -3,7 +3,7 @@
  * gives the same ones, and today's decoder reads them. A change of format is a diff of
  * tests/golden/wire.
  *
- * AQ_GOLDEN_WRITE=1 writes the files anew.
+ * AQ_WRITE_GOLDEN=1 writes the files anew.
  */
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
@@ -66,7 +66,7 @@ static const aq_buffer *read_golden(const char *name)
 
 static void assert_golden(const char *name, const aq_buffer *frame)
 {
-    if (getenv("AQ_GOLDEN_WRITE") != NULL) {
+    if (getenv("AQ_WRITE_GOLDEN") != NULL) {
         write_golden(golden_path(name), frame);
     }
     assert_same_buffers(frame, read_golden(name));
