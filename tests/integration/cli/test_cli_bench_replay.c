@@ -2,8 +2,8 @@
  * `actorq bench replay` as its users run it, with a real shard. Figures are never asserted: the
  * machine is shared.
  */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "tests/integration/cli/program.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 /* What the project's own figures are read from. */
@@ -13,8 +13,6 @@ static const char *const figures[] = {
     "sample_p99_ms",        "inprocess_batches_per_s",
     "bytes_per_step",       "inprocess_prioritized_batches_per_s",
 };
-
-static char folder[] = "/tmp/aq-bench-replay-XXXXXX";
 
 static void assert_positive(const json_t *object, const char *name)
 {
@@ -46,6 +44,7 @@ TEST(help_says_what_is_measured)
 
 TEST(programs_get_every_figure_and_nothing_is_left)
 {
+    const char *folder = file_folder();
     json_t *object =
         program_gives("bench", "replay", "--quick", "--json", "--folder", folder, NULL);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
@@ -57,13 +56,4 @@ TEST(programs_get_every_figure_and_nothing_is_left)
     assert_positive(json_object_get(beside, "large_insert_messages"), "ratio");
     assert_positive(json_object_get(beside, "sample_answers"), "ratio");
     assert_int_equal(rmdir(folder), 0); /* it is empty */
-}
-
-int main(int argc, char **argv)
-{
-    program_choose(argc > 1 ? argv[1] : "actorq");
-    if (mkdtemp(folder) == NULL) {
-        return 1;
-    }
-    return aq_test_run(NULL);
 }

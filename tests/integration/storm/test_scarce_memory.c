@@ -213,8 +213,3 @@ TEST_IN(scarce_kit, kit, whatever_fails_once_policies_get_through_later)
                                close_subscriber};
     dial_until_nothing_fails(kit, &it);
 }
-
-int main(void)
-{
-    return aq_test_run(NULL);
-}
