@@ -8,16 +8,16 @@
  *     AQ_CHAOS=500 BUILD/tests/chaos/test_chaos      500 kills: some minutes
  *     AQ_SEED=7                                      the same moments, as far as chance is ours
  */
-#include <dirent.h>
 #include <inttypes.h>
 #include <sys/resource.h>
 
-#include "common/base/parse.h"
-#include "learner/nn/blas.h"
+#include "common/sys/file.h"
 #include "replay/disk/segment_format.h"
 #include "tests/chaos/chaos_audit.h"
 #include "tests/chaos/chaos_sampler.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/config_kit.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
 enum {
@@ -30,7 +30,6 @@ enum {
     LEARNER_STEPS = 50,
     FULL_FILE_BYTES = 4096,
     TORN_BYTES_MAX = 400,
-    PATH_BYTES = 512,
     LINE_BYTES = 1024,
 };
 
@@ -53,7 +52,7 @@ typedef struct chaos {
     uint64_t run_id;
     uint64_t kills[SEAT_COUNT];
     uint64_t full_disks, torn_writes;
-    char torn_path[2][PATH_BYTES]; /* each shard's segment that was torn last */
+    const char *torn_path[2]; /* each shard's segment that was torn last; NULL: none */
 } chaos;
 
 static const enum cluster_seat shard_seats[2] = {SEAT_REPLAY, SEAT_REPLAY_2};
@@ -111,22 +110,6 @@ static void fill_disk(chaos *all)
     all->full_disks++;
 }
 
-/* Of the newest segment, into ret_path; false when there is none. */
-static bool find_newest_segment(const char *folder, char ret_path[PATH_BYTES])
-{
-    char newest[256] = "";
-    DIR *entries = opendir(folder);
-    for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
-        if (strncmp(entry->d_name, "segment-", 8) == 0 && strcmp(entry->d_name, newest) > 0) {
-            (void)snprintf(newest, sizeof(newest), "%s", entry->d_name);
-        }
-    }
-    if (entries != NULL) {
-        (void)closedir(entries);
-    }
-    return newest[0] != '\0' && aq_text_format(ret_path, PATH_BYTES, "%s/%s", folder, newest) == 0;
-}
-
 /* Bytes that the first record of a segment takes; `bytes` are those from where it begins. */
 static size_t first_record_bytes(const uint8_t *bytes, size_t size)
 {
@@ -141,15 +124,18 @@ static size_t first_record_bytes(const uint8_t *bytes, size_t size)
  * or anything. */
 static void tear_write(chaos *all, enum cluster_seat seat)
 {
-    char path[PATH_BYTES];
     uint8_t bytes[TORN_BYTES_MAX];
     const test_cluster *cluster = all->cluster;
-    char *torn = all->torn_path[seat == SEAT_REPLAY ? 0 : 1];
-    if (!find_newest_segment(seat == SEAT_REPLAY ? cluster->data_dir : cluster->data_dir_2, path) ||
-        strcmp(path, torn) == 0) { /* the shard was killed before it looked at its folder */
+    const char *folder = seat == SEAT_REPLAY ? cluster->data_dir : cluster->data_dir_2;
+    const char **torn = &all->torn_path[seat == SEAT_REPLAY ? 0 : 1];
+    if (!aq_path_exists(folder) || file_count(folder, "segment-") == 0) {
         return;
     }
-    memcpy(torn, path, PATH_BYTES);
+    const char *path = file_last(folder, "segment-");
+    if (*torn != NULL && strcmp(path, *torn) == 0) {
+        return; /* the shard was killed before it looked at its folder */
+    }
+    *torn = path;
     FILE *segment = fopen(path, "r+");
     assert_non_null(segment);
     assert_int_equal(fseek(segment, AQ_FILE_HEADER_BYTES, SEEK_SET), 0);
@@ -227,12 +213,10 @@ static void rage(chaos *all, uint64_t kills)
 /* The plan that the learner makes of the same settings. */
 static void make_plan(chaos *all)
 {
-    aq_run_config config;
-    const aq_settings_table *table = aq_run_config_table();
     const test_cluster *cluster = all->cluster;
-    aq_settings_init(table, &config);
+    aq_run_config config = config_defaults();
     for (size_t i = 0; i < cluster->setting_count; i++) {
-        assert_succeeds(aq_settings_assign(table, cluster->settings[i], &config, &refusal));
+        config_set(&config, cluster->settings[i]);
     }
     assert_succeeds(aq_run_plan_make(&config, &all->plan, &refusal));
 }
