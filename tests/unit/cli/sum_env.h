@@ -1,6 +1,6 @@
 /*
  * Sum env: environments whose every number can be foretold, for the tests of playback and of
- * measurements. They count their calls, for the whole process; sum_env_calls_clear forgets.
+ * measurements. They count their calls, for the whole process; sum_env_open forgets.
  */
 #ifndef AQ_TESTS_UNIT_CLI_SUM_ENV_H
 #define AQ_TESTS_UNIT_CLI_SUM_ENV_H

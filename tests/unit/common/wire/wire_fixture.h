@@ -34,10 +34,11 @@ void fixture_random_experience(aq_rng *rng, const aq_layout *layout, uint32_t ch
                                aq_experience *ret_experience);
 void fixture_random_network(aq_rng *rng, aq_net_spec *ret_spec);
 
-/* With a schema that fits it; the format of each layer is random, too. */
 /* Of a layer that is made and all zero, in its format: its weights, and what goes with them but for
  * scales. */
 void fixture_random_weights(aq_rng *rng, aq_snapshot *snapshot, uint32_t layer);
+
+/* With a schema that fits it; the format of each layer is random, too. */
 aq_snapshot *fixture_random_snapshot(aq_rng *rng, const aq_net_spec *spec);
 aq_batch *fixture_random_batch(aq_rng *rng, const aq_layout *layout, uint32_t rows);
 
