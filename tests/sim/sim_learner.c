@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "common/wire/wire_policy.h"
 #include "tests/support/must.h"
 

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/daemon_process.h"

@@ -9,9 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "common/base/parse.h"
 #include "common/sys/daemon.h"
-#include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/small_disk.h"

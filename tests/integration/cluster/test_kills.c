@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 
-#include "common/base/parse.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/file_kit.h"

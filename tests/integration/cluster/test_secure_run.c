@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "common/net/security/certs_folder.h"
-#include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"

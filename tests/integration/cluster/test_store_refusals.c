@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 
 #include "common/base/crc32c.h"
-#include "common/base/parse.h"
-#include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"

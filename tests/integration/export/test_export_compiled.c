@@ -9,7 +9,6 @@
 #include "common/base/counter_rng.h"
 #include "common/policy/draw_source.h"
 #include "common/sys/cpu.h"
-#include "common/sys/file.h"
 #include "quantizer/engine/engine.h"
 #include "quantizer/export/export_c.h"
 #include "quantizer/kernels/qkernels.h"

@@ -1,7 +1,6 @@
 /*
  * A policy is found by its file or its run and comes in the precision asked for, or not at all.
  */
-#include "common/sys/file.h"
 
 #include <limits.h>
 

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "common/base/crc32c.h"
-#include "common/sys/file.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"

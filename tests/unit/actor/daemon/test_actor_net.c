@@ -10,7 +10,6 @@
 
 #include "actor/daemon/actor_net.h"
 #include "common/net/address/url.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_server.h"
 #include "common/net/sockets/net.h"
 #include "common/net/sockets/pubsub.h"

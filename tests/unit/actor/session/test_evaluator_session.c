@@ -3,7 +3,6 @@
  * ends the run. The network is a fake; no socket is opened and nobody waits.
  */
 #include "actor/session/evaluator_session.h"
-#include "actor/session/report_session.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 #include "tests/support/test.h"

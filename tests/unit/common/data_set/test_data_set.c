@@ -3,7 +3,6 @@
  */
 #include "common/data_set/data_set_reader.h"
 #include "common/data_set/data_set_writer.h"
-#include "common/sys/file.h"
 #include "tests/support/chunks.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"

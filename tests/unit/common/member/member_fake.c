@@ -4,7 +4,6 @@
 #include "tests/unit/common/member/member_fake.h"
 
 #include "common/base/assert.h"
-#include "common/base/parse.h"
 #include "proto/rpc.pb-c.h"
 #include "tests/support/run_settings_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"

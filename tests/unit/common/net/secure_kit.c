@@ -12,7 +12,6 @@
 
 #include "common/base/parse.h"
 #include "common/net/security/certs_folder.h"
-#include "common/sys/file.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 

@@ -1,7 +1,6 @@
 /*
  * Heads that draw: what is so for each of them, whatever it draws.
  */
-#include "common/base/memory.h"
 #include "common/policy/draw_source.h"
 #include "common/policy/gaussian.h"
 #include "tests/support/test.h"

@@ -1,7 +1,6 @@
 /*
  * Defaults, --set, and YAML files that are right. Files that are wrong are in test_settings_bad.c.
  */
-#include "common/sys/file.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"

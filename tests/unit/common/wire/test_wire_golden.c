@@ -5,7 +5,6 @@
  *
  * AQ_WRITE_GOLDEN=1 writes the files anew.
  */
-#include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"

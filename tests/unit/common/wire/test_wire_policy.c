@@ -2,8 +2,6 @@
  * A policy survives the wire and the disk bit for bit; each lie about one is refused in words that
  * name the place.
  */
-#include "common/base/parse.h"
-#include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
 #include "tests/support/file_kit.h"

@@ -1,7 +1,6 @@
 /*
  * How ranks come together: what rank 0 says, who can't take part, and that all begin alike.
  */
-#include "common/base/parse.h"
 #include "common/sys/cpu.h"
 #include "learner/daemon/ranks.h"
 #include "learner/nn/products.h"

@@ -3,7 +3,6 @@
  */
 #include <uv.h>
 
-#include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_server.h"
 #include "common/wire/wire_sample.h"
 #include "learner/daemon/shard_links.h"

@@ -4,7 +4,6 @@
  */
 #include <float.h>
 
-#include "common/policy/netspec.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/passes.h"
 #include "tests/support/test.h"

@@ -3,7 +3,6 @@
  */
 #include "common/net/security/incarnation.h"
 #include "common/wire/wire_sample.h"
-#include "learner/run/coordinator.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/prefetch_stand.h"
 

@@ -2,7 +2,6 @@
  * The float passes against the mathematics library and against sums in double, within their stated
  * bounds, and each width of vector against the others, bit by bit.
  */
-#include "common/nn/forward.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/float_passes.h"
 #include "tests/support/test.h"

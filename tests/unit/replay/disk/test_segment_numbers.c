@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 
-#include "replay/disk/segment_format.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 

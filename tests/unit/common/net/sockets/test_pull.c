@@ -7,7 +7,6 @@
 
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/pull.h"
-#include "common/net/sockets/push.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 

@@ -10,7 +10,6 @@
 #include "common/base/parse.h"
 #include "common/nn/forward.h"
 #include "common/policy/head.h"
-#include "learner/algorithms/q_learning/q_loss.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
