@@ -60,9 +60,12 @@ static const enum cluster_seat actor_seats[2] = {SEAT_ACTOR, SEAT_ACTOR_2};
 
 /* ---- watching ------------------------------------------------------------------------------- */
 
-/* What every actor says to be acknowledged, as the learner heard it. */
+/* What every actor says to be acknowledged, as the learner heard it, if that is not dead. */
 static void hear(chaos *all)
 {
+    if (!daemon_process_runs(&all->cluster->processes[SEAT_LEARNER])) {
+        return;
+    }
     const Actorq__V1__StatusReply *status = cluster_look(all->cluster, SEAT_LEARNER);
     if (status == NULL) {
         return;
