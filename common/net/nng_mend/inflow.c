@@ -30,6 +30,72 @@ aq_inflow_guest *aq_inflow_guest_of(aq_inflow *inflow, int descriptor)
     return known ? &inflow->guests[descriptor] : NULL;
 }
 
+static void end_handshake(aq_inflow *inflow, aq_inflow_guest *guest)
+{
+    if (guest->shakes_hands) {
+        guest->shakes_hands = false;
+        inflow->neighbours[guest->neighbour].handshakes--;
+        inflow->handshakes--;
+    }
+}
+
+static void release(aq_inflow *inflow, aq_inflow_guest *guest)
+{
+    inflow->held_bytes -= guest->held_bytes;
+    inflow->neighbours[guest->neighbour].held_bytes -= guest->held_bytes;
+    guest->held_bytes = 0;
+}
+
+/* What it holds counts as given back: NNG frees it as soon as it sees the end. */
+static void cut(aq_inflow *inflow, int descriptor, uint64_t *counter)
+{
+    aq_inflow_guest *guest = &inflow->guests[descriptor];
+    release(inflow, guest);
+    end_handshake(inflow, guest);
+    guest->cut = true;
+    guest->deadline_ns = 0;
+    (*counter)++;
+    inflow->cut(descriptor);
+}
+
+/* ---- shaking hands -------------------------------------------------------------------------- */
+
+/* Of those that shake hands, of the neighbour with the most of them or of that one alone, the one
+ * that was silent for longest. What it has said and we have not read is our delay. */
+static int find_silent(const aq_inflow *inflow, int neighbour, int64_t now_ns)
+{
+    int silent = -1;
+    uint32_t most = 0;
+    for (int i = 0; i < inflow->above; i++) {
+        const aq_inflow_guest *guest = &inflow->guests[i];
+        const uint32_t beside = inflow->neighbours[guest->neighbour].handshakes;
+        if (inflow->here[i] && guest->shakes_hands && now_ns - guest->heard_ns > SILENT_NS &&
+            (neighbour < 0 || guest->neighbour == neighbour) &&
+            (beside > most ||
+             (beside == most && guest->heard_ns < inflow->guests[silent].heard_ns)) &&
+            !inflow->has_more(i)) {
+            silent = i;
+            most = beside;
+        }
+    }
+    return silent;
+}
+
+/* Whether one more may shake hands. */
+static bool make_room(aq_inflow *inflow, int neighbour, int64_t now_ns)
+{
+    const size_t most = inflow->limits.handshakes_per_address_max;
+    const bool near = inflow->neighbours[neighbour].handshakes >= most;
+    if (most == 0 || (!near && inflow->handshakes < 2 * most)) {
+        return true;
+    }
+    const int silent = find_silent(inflow, near ? neighbour : -1, now_ns);
+    if (silent >= 0) {
+        cut(inflow, silent, &inflow->counters.cut_slow);
+    }
+    return silent >= 0;
+}
+
 /* ---- coming and going ----------------------------------------------------------------------- */
 
 /* The neighbour's place, or one that is free; there are as many as connections. */
@@ -58,13 +124,16 @@ bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *
     const bool fits = descriptor < AQ_INFLOW_DESCRIPTORS_MAX &&
                       inflow->counters.connections < limits->connections_max;
     const uint32_t place = fits ? find_neighbour(inflow, network) : 0;
-    if (!fits || inflow->neighbours[place].connections >= limits->connections_per_address_max) {
+    if (!fits || inflow->neighbours[place].connections >= limits->connections_per_address_max ||
+        !make_room(inflow, (int)place, now_ns)) {
         inflow->counters.refused_connections++;
         return false;
     }
     aq_inflow_guest *guest = &inflow->guests[descriptor];
     const uint16_t turn = (uint16_t)(guest->turn + 1);
+    const bool shakes_hands = limits->handshakes_per_address_max > 0;
     *guest = (aq_inflow_guest){
+        .shakes_hands = shakes_hands,
         .turn = turn != 0 ? turn : 1,
         .neighbour = (uint16_t)place,
         .heard_ns = now_ns,
@@ -72,17 +141,19 @@ bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *
     };
     inflow->here[descriptor] = true;
     inflow->neighbours[place].connections++;
+    inflow->neighbours[place].handshakes += shakes_hands;
+    inflow->handshakes += shakes_hands;
     inflow->above = descriptor < inflow->above ? inflow->above : descriptor + 1;
     inflow->counters.connections++;
     inflow->counters.accepted++;
     return true;
 }
 
-static void release(aq_inflow *inflow, aq_inflow_guest *guest)
+/* It has said nothing that tells it from a stranger. */
+static bool is_strange(const aq_inflow_guest *guest)
 {
-    inflow->held_bytes -= guest->held_bytes;
-    inflow->neighbours[guest->neighbour].held_bytes -= guest->held_bytes;
-    guest->held_bytes = 0;
+    return guest->phase == PHASE_GREETING || guest->phase == PHASE_HANDSHAKE ||
+           guest->phase == PHASE_STRANGE;
 }
 
 void aq_inflow_leaves(aq_inflow *inflow, int descriptor)
@@ -90,27 +161,15 @@ void aq_inflow_leaves(aq_inflow *inflow, int descriptor)
     aq_inflow_guest *guest = aq_inflow_guest_of(inflow, descriptor);
     if (guest != NULL) {
         release(inflow, guest);
+        end_handshake(inflow, guest);
         inflow->here[descriptor] = false;
         inflow->neighbours[guest->neighbour].connections--;
         inflow->counters.connections--;
-        inflow->counters.strangers += guest->phase == PHASE_GREETING ||
-                                      guest->phase == PHASE_HANDSHAKE ||
-                                      guest->phase == PHASE_STRANGE;
+        inflow->counters.strangers += is_strange(guest);
     }
 }
 
 /* ---- too slow, too much --------------------------------------------------------------------- */
-
-/* What it holds counts as given back: NNG frees it as soon as it sees the end. */
-static void cut(aq_inflow *inflow, int descriptor, uint64_t *counter)
-{
-    aq_inflow_guest *guest = &inflow->guests[descriptor];
-    release(inflow, guest);
-    guest->cut = true;
-    guest->deadline_ns = 0;
-    (*counter)++;
-    inflow->cut(descriptor);
-}
 
 void aq_inflow_look(aq_inflow *inflow, int64_t now_ns)
 {
@@ -244,7 +303,7 @@ static void take_byte(aq_inflow *inflow, aq_inflow_guest *guest, uint8_t byte, i
             guest->phase = PHASE_HANDSHAKE;
             take_handshake(guest, byte);
         } else {
-            enter_phase(guest, PHASE_STRANGE);
+            guest->phase = PHASE_STRANGE; /* until its time is up: under TLS NNG sees no end */
         }
         return;
     }
@@ -292,6 +351,9 @@ bool aq_inflow_hears(aq_inflow *inflow, int descriptor, const uint8_t *bytes, si
         if (guest->phase == PHASE_BODY && guest->came_bytes == guest->length) {
             enter_phase(guest, PHASE_LENGTH);
         }
+    }
+    if (guest->in_tls || !is_strange(guest)) {
+        end_handshake(inflow, guest);
     }
     return !guest->cut;
 }

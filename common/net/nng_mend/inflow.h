@@ -14,6 +14,10 @@
  *   come whole: the one that has been silent for longest, or when all go on the one that has
  *   brought the least, so that of many that are slow some come to an end. A small message is not
  *   counted: it takes less than its connection.
+ * - Under TLS a connection takes room from the start, and needs no certificate for it. So how many
+ *   have not shaken hands yet is bounded, of one neighbour and in all. One more takes the place of
+ *   one that has been silent for longest, of more than a second; where all go on, it is the one
+ *   that is refused, so that of a crowd that comes at once each that was let in comes to an end.
  *
  * A neighbour is who aq_peer_network says.
  */
@@ -40,17 +44,20 @@ typedef struct aq_tcp_limits {
     size_t message_bytes_per_s; /* … beside its time at this rate */
     size_t held_bytes_max;      /* of messages that nobody has taken yet, in all */
     size_t held_bytes_per_address_max;
+    size_t handshakes_per_address_max; /* and twice as many in all; 0: nobody listens under TLS */
 } aq_tcp_limits;
 
 typedef struct aq_inflow_neighbour {
     struct in6_addr network;
     uint32_t connections; /* 0: the place is free */
+    uint32_t handshakes;  /* of them, those that are counted as such */
     uint64_t held_bytes;
 } aq_inflow_neighbour;
 
 typedef struct aq_inflow_guest {
     bool cut;
-    bool in_tls; /* what it says is heard behind its encryption */
+    bool in_tls;       /* what it says is heard behind its encryption */
+    bool shakes_hands; /* has not shown yet that it may come in, and is counted */
     uint8_t phase;
     uint8_t have;        /* bytes of the greeting, the length or the header of a record */
     uint8_t record;      /* of TLS: its kind */
@@ -66,9 +73,11 @@ typedef struct aq_inflow_guest {
 /* All zero but for limits and cut: so a variable of it takes no room in the program's file. */
 typedef struct aq_inflow {
     aq_tcp_limits limits;
-    void (*cut)(int descriptor); /* its other end is told; aq_inflow_leaves comes later */
+    void (*cut)(int descriptor);      /* its other end is told; aq_inflow_leaves comes later */
+    bool (*has_more)(int descriptor); /* it has said something that was not read yet */
     aq_net_peers counters;
     uint64_t held_bytes;
+    uint32_t handshakes;
     int64_t looked_ns;
     int above;                  /* every descriptor ever seen */
     uint32_t neighbours_so_far; /* places ever taken */
@@ -77,7 +86,7 @@ typedef struct aq_inflow {
     aq_inflow_guest guests[AQ_INFLOW_DESCRIPTORS_MAX];
 } aq_inflow;
 
-/* A connection came in from there. False: it is one too many. */
+/* A connection came in from there. False: it is one too many, or too many shake hands. */
 bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *network,
                       int64_t now_ns);
 void aq_inflow_leaves(aq_inflow *inflow, int descriptor);

@@ -12,7 +12,7 @@ typedef struct aq_net_peers {
     uint64_t accepted;    /* in all */
     uint64_t strangers;   /* of them, went without a word that NNG knows, or were sent away */
     uint64_t refused_connections; /* beyond the most, in all or from one address */
-    uint64_t cut_slow;            /* a message that had begun came too slowly */
+    uint64_t cut_slow;            /* a message or handshake that had begun came too slowly */
     uint64_t cut_full;            /* it held the most when too much was held, its words or ours */
 } aq_net_peers;
 

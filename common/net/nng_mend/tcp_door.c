@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -27,10 +28,12 @@ enum {
     MESSAGE_MS = 10000,
     BYTES_PER_S = 65536,
     HELD_BYTES_MAX = 48 << 20,
-    TICKET_TURN_AT = 16, /* above the descriptor */
+    HANDSHAKES_MAX = 256, /* of one neighbour; each takes some 70 kB */
+    TICKET_TURN_AT = 16,  /* above the descriptor */
 };
 
 static void end_connection(int descriptor);
+static bool has_more(int descriptor);
 
 /* Process-wide: descriptors are. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -52,6 +55,7 @@ static void open_door(void)
 
     (void)getrlimit(RLIMIT_NOFILE, &descriptors);
     inflow.cut = end_connection;
+    inflow.has_more = has_more;
     *limits = (aq_tcp_limits){.connections_max = AQ_INFLOW_CONNECTIONS_MAX,
                               .message_ms = MESSAGE_MS,
                               .message_bytes_per_s = BYTES_PER_S,
@@ -87,6 +91,14 @@ void aq_tcp_door_expects(size_t message_bytes_max)
     if (limits->held_bytes_max < 2 * message_bytes_max) {
         limits->held_bytes_max = 2 * message_bytes_max;
     }
+    aq_mutex_unlock(&lock);
+}
+
+void aq_tcp_door_expects_handshakes(void)
+{
+    aq_tcp_door();
+    aq_mutex_lock(&lock);
+    inflow.limits.handshakes_per_address_max = HANDSHAKES_MAX;
     aq_mutex_unlock(&lock);
 }
 
@@ -171,6 +183,13 @@ STAND_IN int accept(int listener, struct sockaddr *restrict address, socklen_t *
 static void end_connection(int descriptor)
 {
     (void)shutdown(descriptor, SHUT_RDWR);
+}
+
+static bool has_more(int descriptor)
+{
+    int unread = 0;
+
+    return ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0;
 }
 
 /* Under the lock. False: the connection was cut. */

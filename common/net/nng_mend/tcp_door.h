@@ -27,6 +27,10 @@ void aq_tcp_door(void);
  * from one address one. Any thread. */
 void aq_tcp_door_expects(size_t message_bytes_max);
 
+/* A listener speaks TLS: of connections that have not shaken hands yet there may be so many. Any
+ * thread. */
+void aq_tcp_door_expects_handshakes(void);
+
 /* The C library's close(), by way of the thread sanitizer where there is one: it has to see that a
  * descriptor's number is free again. Without it the system is called. */
 void aq_tcp_door_closes_with(int (*real)(int descriptor));

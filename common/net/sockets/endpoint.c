@@ -60,6 +60,7 @@ static int set_listener_options(nng_listener listener, const char *url, const aq
     aq_tcp_door_expects(limits->message_bytes_max);
     if (rc == 0 && tls != NULL) {
         AQ_ASSERT(tls->server != NULL); /* loaded to listen */
+        aq_tcp_door_expects_handshakes();
         rc = nng_listener_set_ptr(listener, NNG_OPT_TLS_CONFIG, tls->server);
     }
     if (rc == 0 && is_tcp(url)) {

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "common/net/address/dial_tries.h"
 #include "common/net/address/url.h"
@@ -91,6 +92,20 @@ void net_kit_close_socket(nng_socket socket)
         assert_true(aq_clock_monotonic_ns() < late_ns);
         (void)poll(NULL, 0, LOOK_UP_MS);
     }
+}
+
+int net_kit_connect(const char *url)
+{
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)atoi(strrchr(url, ':') + 1)),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(descriptor >= 0);
+    assert_int_equal(
+        connect(descriptor, (const struct sockaddr *)(const void *)&address, sizeof(address)), 0);
+    return descriptor;
 }
 
 struct addrinfo *net_kit_address(const char *host, uint16_t number)

@@ -35,6 +35,9 @@ void net_kit_run_for(uv_loop_t *loop, int time_ms);
 uv_loop_t *net_kit_loop(void);
 void net_kit_finish_loop(uv_loop_t *loop);
 
+/* A plain connection to where somebody of this host listens; the caller's. */
+int net_kit_connect(const char *url);
+
 /* Closes a socket, and stays until NNG has done so, which may take it seconds. */
 void net_kit_close_socket(nng_socket socket);
 

@@ -4,7 +4,7 @@
 #include "common/net/nng_mend/inflow.h"
 #include "tests/support/test.h"
 
-enum { GUESTS = 8, STALL_MS = 1000, RATE = 1000 };
+enum { GUESTS = 8, STALL_MS = 1000, RATE = 1000, CROWD = 60 };
 
 static int cut_order[GUESTS]; /* the last ones */
 static size_t cut_count;
@@ -14,12 +14,21 @@ static void remember_cut(int descriptor)
     cut_order[cut_count++ % GUESTS] = descriptor;
 }
 
+static int unread = -1; /* a descriptor */
+
+static bool has_more(int descriptor)
+{
+    return descriptor == unread;
+}
+
 static aq_inflow *open_inflow(void)
 {
     aq_inflow *inflow = calloc(1, sizeof(*inflow));
     assert_non_null(inflow);
     cut_count = 0;
+    unread = -1;
     inflow->cut = remember_cut;
+    inflow->has_more = has_more;
     inflow->limits = (aq_tcp_limits){.connections_max = GUESTS,
                                      .connections_per_address_max = GUESTS,
                                      .message_ms = STALL_MS,
@@ -41,11 +50,17 @@ static bool hear(aq_inflow *inflow, int guest, const void *bytes, size_t size, i
     return aq_inflow_hears(inflow, guest, bytes, size, at_ms * AQ_NS_PER_MS);
 }
 
-/* From the host of that number; it has greeted. */
-static void enter(aq_inflow *inflow, int guest, uint8_t host, int64_t at_ms)
+/* From the host of that number. */
+static bool come(aq_inflow *inflow, int guest, uint8_t host, int64_t at_ms)
 {
     const struct in6_addr address = {.s6_addr = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = host}};
-    assert_true(aq_inflow_enters(inflow, guest, &address, at_ms * AQ_NS_PER_MS));
+    return aq_inflow_enters(inflow, guest, &address, at_ms * AQ_NS_PER_MS);
+}
+
+/* It has greeted, too. */
+static void enter(aq_inflow *inflow, int guest, uint8_t host, int64_t at_ms)
+{
+    assert_true(come(inflow, guest, host, at_ms));
     assert_true(hear(inflow, guest, "\0SP\0\0\x50\0\0", 8, at_ms));
 }
 
@@ -218,4 +233,110 @@ TEST_OF_INFLOW(a_neighbour_has_so_many_connections_and_its_place_is_used_again)
     aq_inflow_leaves(i, 1);
     assert_true(aq_inflow_enters(i, 2, &networks[1], 0));
     assert_int_equal(i->neighbours_so_far, 1);
+}
+
+/* ---- shaking hands -------------------------------------------------------------------------- */
+
+static bool say_hello(aq_inflow *inflow, int guest, int64_t at_ms)
+{
+    return hear(inflow, guest, "\x16\3\3\0\2ab", 7, at_ms);
+}
+
+/* What only who has shaken hands can send. */
+static bool shake(aq_inflow *inflow, int guest, int64_t at_ms)
+{
+    return hear(inflow, guest, "\x17\3\3\0\1x", 6, at_ms);
+}
+
+TEST_OF_INFLOW(handshakes_of_a_neighbour_and_in_all_are_bounded)
+{
+    i->limits.handshakes_per_address_max = 2;
+    assert_true(come(i, 1, 1, 0));
+    assert_true(come(i, 2, 1, 0));
+    assert_true(say_hello(i, 2, 0));
+    assert_false(come(i, 3, 1, 0));
+    assert_true(come(i, 4, 2, 0)); /* strangers of one neighbour leave places to others */
+    assert_true(come(i, 5, 3, 0));
+    assert_false(come(i, 6, 4, 0));
+    assert_int_equal(i->counters.refused_connections, 2);
+    assert_int_equal(cut_count, 0);
+}
+
+TEST_OF_INFLOW(who_has_shaken_hands_or_gone_leaves_its_place_to_another)
+{
+    i->limits.handshakes_per_address_max = 1;
+    assert_true(come(i, 1, 1, 0));
+    assert_true(say_hello(i, 1, 0));
+    assert_true(shake(i, 1, 0));
+    assert_true(come(i, 2, 1, 0));
+    aq_inflow_leaves(i, 2);
+    enter(i, 3, 1, 0); /* greets in plain */
+    assert_true(come(i, 4, 1, 0));
+    assert_true(hear(i, 4, "G", 1, 0));
+    assert_false(come(i, 5, 1, 0)); /* a wrong word is no handshake */
+    assert_int_equal(i->handshakes, 1);
+}
+
+TEST_OF_INFLOW(a_silent_handshake_goes_for_a_new_one)
+{
+    i->limits.handshakes_per_address_max = 3;
+    for (int guest = 1; guest <= 3; guest++) {
+        assert_true(come(i, guest, 1, 3 - guest));
+    }
+    assert_true(say_hello(i, 3, 500));
+    assert_false(come(i, 4, 1, 1000));
+    unread = 2; /* and it is we who have not read yet */
+    assert_true(come(i, 4, 1, 1003));
+    assert_int_equal(cut_count, 1);
+    assert_int_equal(cut_order[0], 1);
+    assert_int_equal(i->counters.cut_slow, 1);
+    assert_false(come(i, 5, 1, 1003)); /* the others go on */
+}
+
+/* Another has been silent for longer. */
+TEST_OF_INFLOW(the_neighbour_with_the_most_handshakes_makes_room)
+{
+    i->limits.handshakes_per_address_max = 2;
+    assert_true(come(i, 1, 1, 0));
+    assert_true(come(i, 2, 2, 5));
+    assert_true(come(i, 3, 2, 6));
+    assert_true(come(i, 4, 3, 7));
+    assert_true(come(i, 5, 4, 2000));
+    assert_int_equal(cut_count, 1);
+    assert_int_equal(cut_order[0], 2);
+}
+
+/* After a restart: all come at once, from one address, and come again when they were refused. */
+TEST_OF_INFLOW(of_a_crowd_that_comes_at_once_all_get_in)
+{
+    enum { AT_ONCE = 4, HANDSHAKE_MS = 30, AGAIN_MS = 50 };
+    int64_t began_ms[CROWD];
+    int in = 0, at_ms = 0;
+    i->limits.connections_max = i->limits.connections_per_address_max = CROWD;
+    i->limits.handshakes_per_address_max = AT_ONCE;
+    for (; in < CROWD && at_ms < 10000; at_ms++) {
+        for (int guest = 0; guest < CROWD; guest++) {
+            const aq_inflow_guest *known = aq_inflow_guest_of(i, guest);
+            if (known == NULL && at_ms % AGAIN_MS == 0 && come(i, guest, 1, at_ms)) {
+                assert_true(say_hello(i, guest, at_ms));
+                began_ms[guest] = at_ms;
+            } else if (known != NULL && known->shakes_hands &&
+                       at_ms - began_ms[guest] == HANDSHAKE_MS) {
+                assert_true(shake(i, guest, at_ms));
+                in++;
+            }
+        }
+    }
+    assert_int_equal(in, CROWD);
+    assert_true(at_ms <= CROWD / AT_ONCE * AGAIN_MS);
+    assert_int_equal(cut_count, 0);
+}
+
+/* NNG itself would wait for ever, under TLS. */
+TEST_OF_INFLOW(who_says_one_wrong_word_and_no_more_is_cut)
+{
+    assert_true(come(i, 1, 1, 0));
+    assert_true(hear(i, 1, "G", 1, 0));
+    aq_inflow_look(i, (STALL_MS + 1) * AQ_NS_PER_MS);
+    assert_int_equal(i->counters.cut_slow, 1);
 }

@@ -176,6 +176,19 @@ TEST_OF_STAGE(so_is_one_beyond_the_most_from_one_address)
     refuse_the_third(s);
 }
 
+TEST_OF_STAGE(so_is_one_that_would_shake_hands_beside_too_many)
+{
+    s->limits.handshakes_per_address_max = 2;
+    aq_tcp_door_set(&s->limits);
+    const int member = join(s);
+    (void)dial(s);
+    (void)dial(s);
+    wait_for_connections(3);
+    assert_true(is_over(dial(s), PATIENCE_MS));
+    assert_int_equal(aq_net_peer_counters().refused_connections, s->before.refused_connections + 1);
+    assert_false(is_over(member, 0));
+}
+
 static void be_impatient(stage *s)
 {
     s->limits.message_ms = 1000;

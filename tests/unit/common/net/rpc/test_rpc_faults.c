@@ -186,12 +186,7 @@ TEST(a_message_past_the_limit_ends_its_connection_only)
 /* A plain TCP connection to the server that has sent `size` bytes. */
 static int junk_connection(const net_pair *pair, const void *bytes, size_t size)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    address.sin_port = htons((uint16_t)atoi(strrchr(pair->url, ':') + 1));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_true(descriptor >= 0);
-    assert_int_equal(connect(descriptor, (struct sockaddr *)&address, sizeof(address)), 0);
+    const int descriptor = net_kit_connect(pair->url);
     assert_int_equal(send(descriptor, bytes, size, MSG_NOSIGNAL), size);
     return descriptor;
 }

@@ -237,6 +237,42 @@ TEST(a_daemon_serves_on_after_strangers)
     }
 }
 
+static bool are_all_counted(void *user)
+{
+    const uint64_t *wanted = user;
+    const aq_net_peers peers = aq_net_peer_counters();
+    return peers.accepted + peers.refused_connections >= *wanted;
+}
+
+/* Each takes some 70 kB, and nobody needs a certificate to come so far. */
+TEST(strangers_that_do_not_shake_hands_are_few)
+{
+    enum { STRANGERS = 300, MOST = 256 };
+    const aq_tcp_limits limits = {.connections_max = 1000,
+                                  .connections_per_address_max = 1000,
+                                  .message_ms = 3600 * 1000,
+                                  .message_bytes_per_s = 1 << 16,
+                                  .held_bytes_max = 1 << 24,
+                                  .held_bytes_per_address_max = 1 << 24};
+    int strangers[STRANGERS];
+    aq_tcp_door_set(&limits);
+    net_pair *pair = open_members();
+    assert_true(fetch(pair, 100)->ok);
+    const aq_net_peers before = aq_net_peer_counters();
+    uint64_t all = before.accepted + before.refused_connections + STRANGERS;
+    for (int i = 0; i < STRANGERS; i++) {
+        strangers[i] = net_kit_connect(aq_rpc_server_url(pair->server));
+    }
+    net_kit_run_until(&pair->loop, are_all_counted, &all);
+    const aq_net_peers after = aq_net_peer_counters();
+    assert_true(after.refused_connections + after.cut_slow >=
+                before.refused_connections + before.cut_slow + STRANGERS - MOST);
+    assert_true(fetch(pair, 100)->ok);
+    for (int i = 0; i < STRANGERS; i++) {
+        close(strangers[i]);
+    }
+}
+
 /* What has the time of a greeting is the handshake, and not what comes after it. */
 TEST(a_member_may_be_silent)
 {
