@@ -383,12 +383,10 @@ void aq_http_connection_tick(aq_http_connection *connection, int64_t now_ns)
     if (now_ns < connection->deadline_ns && stall_of(connection, now_ns) < STALL_NS_MAX) {
         return;
     }
-    if (is_idle(connection) || connection->state == AQ_HTTP_LINGERING) {
-        aq_http_connection_close(connection);
-    } else if (connection->state == AQ_HTTP_READING && connection->input_size > 0) {
+    if (connection->state == AQ_HTTP_READING && connection->input_size > 0) {
         refuse_request(connection, 408);
     } else {
-        refuse_connection(connection);
+        aq_http_connection_evict(connection);
     }
 }
 

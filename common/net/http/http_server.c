@@ -4,8 +4,9 @@
  * thread, so there is nothing to hand over, and an answer proves that the loop is alive.
  *
  * When all connections are taken, a new one takes the place of one whose peer keeps it waiting: of
- * the neighbour that has the most, the one that waits for longest. So peers that hold connections
- * and ask nothing, or take no answer, cannot keep out one that asks. Answers under way are bounded,
+ * the neighbour that has the most, the one that waits for longest. A neighbour that has more than
+ * half of them gives one up in any case. So peers that hold connections and ask nothing, take no
+ * answer, or ask without a pause, cannot keep out another that asks. Answers under way are bounded,
  * in all and to one neighbour, well below the number of connections; who asks for one more is told
  * so, but for whether the daemon is well. Whoever cannot be given a place waits in the kernel's
  * queue, whose length is bounded as well.
@@ -71,30 +72,45 @@ static bool has_room(void *user, const struct in6_addr *network)
     return answers < AQ_HTTP_ANSWERS_MAX && theirs < AQ_HTTP_ANSWERS_EACH_MAX;
 }
 
-/* Closes a connection that can go, unless one is closing anyway. */
+/* One that may have to go. */
+typedef struct candidate {
+    aq_http_connection *connection;
+    size_t beside; /* connections of its neighbour */
+    bool can_go;
+} candidate;
+
+static bool goes_first(const candidate *one, const candidate *other)
+{
+    if (one->beside != other->beside) {
+        return one->beside > other->beside;
+    }
+    if (one->can_go != other->can_go) {
+        return one->can_go;
+    }
+    return one->connection->waiting_since_ns < other->connection->waiting_since_ns;
+}
+
+/* Closes a connection that can go, or one of too many, unless one is closing anyway. */
 static void make_room(aq_http_server *server)
 {
     const int64_t now_ns = aq_clock_monotonic_ns();
-    aq_http_connection *chosen = NULL;
-    size_t beside_chosen = 0;
+    candidate chosen = {0};
 
     for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
         aq_http_connection *connection = &server->connections[i];
-        const size_t beside = count_of(server, &connection->network);
+        const candidate other = {connection, count_of(server, &connection->network),
+                                 aq_http_connection_can_go(connection, now_ns)};
 
         if (connection->state == AQ_HTTP_CLOSING) {
             return;
         }
-        if (aq_http_connection_can_go(connection, now_ns) &&
-            (chosen == NULL || beside > beside_chosen ||
-             (beside == beside_chosen &&
-              connection->waiting_since_ns < chosen->waiting_since_ns))) {
-            chosen = connection;
-            beside_chosen = beside;
+        if ((other.can_go || other.beside > AQ_HTTP_CONNECTIONS_MAX / 2) &&
+            goes_first(&other, &chosen)) {
+            chosen = other;
         }
     }
-    if (chosen != NULL) {
-        aq_http_connection_evict(chosen);
+    if (chosen.connection != NULL) {
+        aq_http_connection_evict(chosen.connection);
     }
 }
 

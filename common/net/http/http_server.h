@@ -5,7 +5,9 @@
  *
  * Connections (64), their idle time, the size of a request (8 KiB) and of an answer (16 MiB), and
  * the time that either may take are bounded; a peer beyond a bound is closed and counted. When all
- * connections are taken, a new one takes the place of the one that has asked nothing for longest.
+ * connections are taken, a new one takes the place of one whose peer keeps it waiting, for a
+ * request or for more of an answer to be taken: of the neighbour with the most connections the one
+ * that waits for longest, and of one with more than half of them one in any case.
  *
  * The loop's thread, all of it.
  */

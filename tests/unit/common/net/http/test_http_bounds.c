@@ -2,6 +2,7 @@
  * The HTTP server and peers that would wear it down: what it bounds. Deadlines are moved rather
  * than waited for.
  */
+#include <sys/socket.h>
 
 #include "tests/support/test.h"
 #include "tests/unit/common/net/http_kit.h"
@@ -159,6 +160,41 @@ TEST(an_answer_that_stalls_gives_its_place_to_one_who_asks)
     pair->server->connections[0].waiting_since_ns = 0;
     assert_says(http_kit_ask(pair, "GET /hello HTTP/1.0\r\n\r\n")->answer, "hello\n");
     assert_int_not_equal(pair->server->connections[0].state, AQ_HTTP_WRITING);
+    http_kit_close(pair);
+}
+
+/* Asks for more than fits in between, so that some of an answer is always under way. */
+static void pipeline(http_pair *pair)
+{
+    enum { REQUESTS = 1000 };
+    aq_http_connection *connection = &pair->server->connections[pair->server->connection_count];
+    http_peer *peer = http_peer_connect(pair);
+    int room = 4096;
+    assert_int_equal(setsockopt(peer->socket, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)), 0);
+    while (connection->state == AQ_HTTP_FREE) {
+        (void)uv_run(&pair->loop, UV_RUN_NOWAIT);
+    }
+    assert_int_equal(uv_send_buffer_size((uv_handle_t *)&connection->stream, &room), 0);
+    for (unsigned i = 0; i < REQUESTS; i++) {
+        http_peer_tell(peer, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+}
+
+/* No answer stalls, or takes too long: as if they were taken, a little at a time. */
+TEST(peers_that_are_always_being_answered_keep_nobody_out)
+{
+    http_pair *pair = http_kit_open();
+    for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
+        pipeline(pair);
+    }
+    net_kit_run_for(&pair->loop, 200); /* until nothing more fits */
+    let_them_wait(pair, -3600 * AQ_NS_PER_S);
+    for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
+        assert_int_equal(pair->server->connections[i].state, AQ_HTTP_WRITING);
+        pair->server->connections[i].deadline_ns = INT64_MAX;
+    }
+    assert_says(http_kit_ask(pair, "GET /readyz HTTP/1.0\r\n\r\n")->answer, "{}");
+    assert_int_equal(aq_http_server_counters(pair->server).refused, 1);
     http_kit_close(pair);
 }
 
