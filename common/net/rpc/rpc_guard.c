@@ -15,8 +15,11 @@
 #include "common/net/rpc/id_map.h"
 #include "common/net/security/incarnation.h"
 
-/* A caller's clock may run a little faster than ours, or what it learned of ours was under way. */
-enum { FUTURE_MS = 1000 };
+/* A caller's clock may run a little faster than ours; what it learned of ours is late, not early.
+ * What leaves the ring is never stamped later than now, unless the whole ring was filled in this
+ * time, which is more calls than a thread can check: or one caller that stamps its calls ahead
+ * would make everybody else's too old. */
+enum { FUTURE_MS = 50 };
 
 typedef struct remembered {
     aq_id_node node; /* first: the table hands it back */
@@ -30,7 +33,6 @@ struct aq_rpc_guard {
     int64_t started_ns;
     uint64_t oldest_ms; /* nothing that was signed before or then is taken */
     aq_id_map map;
-    size_t count;
     size_t next; /* where the next one goes: the oldest, once the ring is full */
     remembered ring[AQ_GUARD_REMEMBERED];
 };
@@ -132,17 +134,15 @@ static void remember(aq_rpc_guard *guard, uint64_t id, uint64_t issued_ms)
 {
     remembered *place = &guard->ring[guard->next];
 
-    if (guard->count == AQ_GUARD_REMEMBERED) {
+    if (guard->map.count == AQ_GUARD_REMEMBERED) {
         if (place->issued_ms > guard->oldest_ms) {
             guard->oldest_ms = place->issued_ms;
         }
         aq_id_map_remove(&guard->map, &place->node);
-        guard->count--;
     }
     place->node.id = id;
     place->issued_ms = issued_ms;
     aq_id_map_insert(&guard->map, &place->node);
-    guard->count++;
     guard->next = (guard->next + 1) % AQ_GUARD_REMEMBERED;
 }
 

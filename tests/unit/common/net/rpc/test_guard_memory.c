@@ -89,6 +89,27 @@ TEST_OF_SCENE(what_is_forgotten_is_too_old_to_be_taken_again)
     assert_false(aq_rpc_guard_is_new(s->guard, &first.message, now_ns));
 }
 
+/* As far ahead as is taken, more often than a second's calls can be remembered. */
+TEST_OF_SCENE(a_caller_that_signs_ahead_makes_nobody_elses_calls_too_old)
+{
+    enum { CALLS = 2 * AQ_GUARD_REMEMBERED };
+    const int64_t began_ns = s->now_ns;
+    signed_request other;
+    int64_t now_ns = began_ns, ahead_ns = 2 * AQ_NS_PER_S;
+    do {
+        ahead_ns -= AQ_NS_PER_MS;
+        sign(s, began_ns + ahead_ns, CALLS, &other);
+    } while (!aq_rpc_guard_is_new(s->guard, &other.message, began_ns));
+    ahead_ns -= AQ_NS_PER_MS; /* both clocks are rounded */
+    for (uint64_t id = 0; id < CALLS; id++) {
+        now_ns = began_ns + (int64_t)id * AQ_NS_PER_S / CALLS;
+        sign(s, now_ns + ahead_ns, id, &other);
+        assert_true(aq_rpc_guard_is_new(s->guard, &other.message, now_ns));
+    }
+    sign(s, now_ns, CALLS + 1, &other);
+    assert_true(aq_rpc_guard_is_new(s->guard, &other.message, now_ns));
+}
+
 TEST(a_guard_without_memory_is_not_made)
 {
     const aq_token *learner = secure_kit_token(master, AQ_ACCESS_LEARNER);
