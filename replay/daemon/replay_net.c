@@ -41,7 +41,8 @@ enum {
     IDLE_TICK_MS = 20, /* while there is no run */
     LINGER_MS = 100,
     LEARNER_CALLS_MAX = 8,
-    RECONNECT_MIN_MS = 50, /* to the learner, whose own settings come with Join */
+    SAMPLES_AHEAD_MAX = 64, /* the most that learner.prefetch may be */
+    RECONNECT_MIN_MS = 50,  /* to the learner, whose own settings come with Join */
     RECONNECT_MAX_MS = 2000,
 };
 
@@ -151,13 +152,30 @@ static void on_stop_call(void *user, const char *peer, const char *reason)
 
 /* ---- membership ---------------------------------------------------------------------------- */
 
+/* Of the run's longest answers, as many as a learner may ask for ahead. */
+static size_t samples_ahead_bytes(const aq_run_settings *settings)
+{
+    aq_layout layout;
+    size_t longest = 0;
+    if (aq_run_settings_layout(settings, &layout, NULL) != 0) {
+        return 0; /* the store refuses this run, in words */
+    }
+    for (uint32_t i = 0; i < settings->table_count; i++) {
+        const size_t bytes = aq_wire_sample_bytes(&layout, settings->tables[i].sequence_length,
+                                                  settings->sample_rows);
+        longest = bytes > longest ? bytes : longest;
+    }
+    return SAMPLES_AHEAD_MAX * longest;
+}
+
 /* Messages may be as long as this run's are. */
 static void allow_messages(replay_daemon *daemon, const aq_run_settings *settings)
 {
     const size_t message = (size_t)settings->config.net.message_bytes + ENVELOPE_BYTES;
     const size_t priorities = (size_t)settings->sample_rows * PRIORITY_BYTES + ENVELOPE_BYTES;
     aq_pull_allow(daemon->pull, message + AQ_SEAL_BYTES);
-    aq_rpc_server_allow(daemon->server, message > priorities ? message : priorities);
+    aq_rpc_server_allow(daemon->server, message > priorities ? message : priorities,
+                        samples_ahead_bytes(settings));
 }
 
 static void on_joined(void *user, const aq_member_view *view, int again)

@@ -29,9 +29,9 @@
 
 enum { SPARE_SLOTS = 4, SEND_TIMEOUT_MS = 10000 };
 
-/* Of replies that wait: how many are nothing unusual, for how many of the largest there is room,
- * and what each counts beside its bytes. */
-enum { UNSENT_USUAL = 64, UNSENT_LARGEST_MAX = 16, UNSENT_BYTES = 64 << 10 };
+/* Of replies that wait: how many are nothing unusual, how much of them there may be beside what one
+ * caller asks for ahead, and what each counts beside its bytes. */
+enum { UNSENT_USUAL = 64, UNSENT_BYTES_MAX = 48 << 20, UNSENT_BYTES = 1 << 10 };
 
 enum slot_state { SLOT_RECEIVING, SLOT_RECEIVED, SLOT_DISPATCHED, SLOT_SENDING };
 
@@ -345,7 +345,7 @@ int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *
     server->dispatcher = dispatcher;
     server->request_bytes_max = limits->message_bytes_max;
     server->slots_max = calls_max + SPARE_SLOTS;
-    server->unsent_max = UNSENT_LARGEST_MAX * aq_rpc_dispatcher_reply_bytes_max(dispatcher);
+    server->unsent_max = UNSENT_BYTES_MAX;
     server->slots = aq_alloc(server->slots_max, sizeof(*server->slots));
     server->shares = aq_alloc(server->slots_max, sizeof(*server->shares));
     if (server->slots == NULL || server->shares == NULL) {
@@ -391,9 +391,10 @@ void aq_rpc_server_close(aq_rpc_server *server)
     aq_free(server);
 }
 
-void aq_rpc_server_allow(aq_rpc_server *server, size_t request_bytes_max)
+void aq_rpc_server_allow(aq_rpc_server *server, size_t request_bytes_max, size_t ahead_bytes)
 {
     server->request_bytes_max = request_bytes_max;
+    server->unsent_max = UNSENT_BYTES_MAX + ahead_bytes;
     aq_endpoint_allow(server->listener, request_bytes_max, AQ_REQREP_HEADER_BYTES);
 }
 

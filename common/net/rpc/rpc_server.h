@@ -24,8 +24,9 @@ int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *
  * before the dispatcher is destroyed. */
 void aq_rpc_server_close(aq_rpc_server *server);
 
-/* Requests of up to so many bytes are taken from now on. */
-void aq_rpc_server_allow(aq_rpc_server *server, size_t request_bytes_max);
+/* Requests of up to so many bytes are taken from now on; and a caller may ask for so many bytes of
+ * replies before it takes the first, beside what may wait for anybody. */
+void aq_rpc_server_allow(aq_rpc_server *server, size_t request_bytes_max, size_t ahead_bytes);
 
 /* The url with the port that was really bound. */
 const char *aq_rpc_server_url(const aq_rpc_server *server);

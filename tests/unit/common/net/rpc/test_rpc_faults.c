@@ -321,38 +321,62 @@ static deaf_peer deaf_peer_with(const net_pair *pair, const void *frame, size_t 
     return peer;
 }
 
-static void expect_cut(net_pair *pair, deaf_peer *peer)
+/* After so many calls of it. */
+static unsigned expect_cut(net_pair *pair, deaf_peer *peer)
 {
     const uint64_t before = aq_net_peer_counters().cut_full;
     net_kit_run_until(&pair->loop, is_cut, peer);
+    const unsigned calls = pair->kit.carried_out;
     assert_true(aq_net_peer_counters().cut_full > before);
     expect_unharmed(pair);
     close(peer->descriptor);
+    return calls;
 }
 
 TEST(a_peer_that_takes_no_answers_does_not_keep_the_slots)
 {
     net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
     deaf_peer peer = deaf_peer_with(pair, "noise", 5);
-    expect_cut(pair, &peer);
+    (void)expect_cut(pair, &peer);
 }
 
+/* Its answers may be larger than others', and are kept for nobody. */
+static net_pair *open_for_large_answers(size_t ahead_bytes)
+{
+    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
+    net_pair_stop_server(pair);
+    aq_rpc_dispatcher_destroy(pair->dispatcher);
+    assert_int_equal(aq_rpc_dispatcher_create(NET_PAIR_CALLS_MAX, 64 * NET_KIT_MESSAGE_MAX, 0,
+                                              &pair->dispatcher),
+                     0);
+    rpc_kit_add_to(&pair->kit, pair->dispatcher);
+    net_pair_restart_server(pair);
+    aq_rpc_server_allow(pair->server, NET_KIT_MESSAGE_MAX, ahead_bytes);
+    return pair;
+}
+
+/* Long before all slots are taken; what is under way and in the kernel comes on top. */
 TEST(a_peer_that_takes_no_large_answers_does_not_fill_the_memory)
 {
+    enum { ANSWER = 2 << 20, BOUND = 48 << 20, AHEAD = 40 << 20, MORE = 10 };
+    static const size_t ahead_bytes[] = {0, AHEAD};
     Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
-    net_pair *pair = net_pair_open("tcp", TIMEOUT_MS);
-    rpc_wire wire;
-    rpc_result result = {0};
-    aq_rpc_stub stub;
-    rpc_wire_init(&wire, NET_KIT_MESSAGE_MAX);
-    aq_rpc_stub_init(&stub, &wire.channel, &actorq__v1__policy__descriptor, TIMEOUT_MS);
-    result.stub = &stub;
-    request.format = NET_KIT_MESSAGE_MAX / 2;
-    actorq__v1__policy__fetch(&stub.base, &request, rpc_on_fetched, &result);
-    deaf_peer peer = deaf_peer_with(pair, wire.frame, wire.size);
-    expect_cut(pair, &peer);
-    wire.answer(wire.user, AQ_E_CLOSED, NULL, 0);
-    rpc_wire_fini(&wire);
+    for (size_t i = 0; i < 2; i++) {
+        net_pair *pair = open_for_large_answers(ahead_bytes[i]);
+        rpc_wire wire;
+        aq_rpc_stub stub;
+        rpc_result result = {.stub = &stub};
+        rpc_wire_init(&wire, NET_KIT_MESSAGE_MAX);
+        aq_rpc_stub_init(&stub, &wire.channel, &actorq__v1__policy__descriptor, TIMEOUT_MS);
+        request.format = ANSWER;
+        actorq__v1__policy__fetch(&stub.base, &request, rpc_on_fetched, &result);
+        deaf_peer peer = deaf_peer_with(pair, wire.frame, wire.size);
+        const size_t fit = (BOUND + ahead_bytes[i]) / ANSWER;
+        assert_in_range(expect_cut(pair, &peer), fit, fit + MORE);
+        wire.answer(wire.user, AQ_E_CLOSED, NULL, 0);
+        rpc_wire_fini(&wire);
+        net_pair_close(pair);
+    }
 }
 
 /* ---- machines that vanish ------------------------------------------------------------------ */
