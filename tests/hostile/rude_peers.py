@@ -134,11 +134,17 @@ def browse(ports):
     return f"{len(ports)} requests, each closed"
 
 
+def open_as_many_as_may_be():
+    """Of descriptors, in this process. Returns the limits of before."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return soft, hard
+
+
 def crowd(port, count):
     """Opens `count` connections that say nothing, as far as this process may, and holds them for
     a moment. Returns how many were still there."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    soft, hard = open_as_many_as_may_be()
     count = min(count, hard - 200)
     held = []
     try:
@@ -304,8 +310,26 @@ def flood(join, count, size):
                 del peers[place], left[place]
 
 
-def read_slowly(port, path, count):
-    """So many readers ask again and again, and take nothing of the answers."""
+def shake_halfway(port, count):
+    """So many connections begin a TLS handshake and stay for two seconds; then others come in
+    their place."""
+    open_as_many_as_may_be()
+    while True:
+        peers = []
+        for _ in range(count):
+            try:
+                peers.append(connect(port))
+                peers[-1].sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+            except OSError:
+                pass
+        time.sleep(2)
+        for peer in peers:
+            peer.close()
+
+
+def ask_on(port, path, count, burst, pause_s, take):
+    """So many connections ask for that again and again, `burst` times at once; before it `take`
+    takes of the answers what it will."""
     asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
     peers = []
     while True:
@@ -319,13 +343,30 @@ def read_slowly(port, path, count):
                 break
         for peer in list(peers):
             try:
-                peer.send(asked, socket.MSG_DONTWAIT)
+                take(peer)
+                for _ in range(burst):
+                    peer.send(asked, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 pass
             except OSError:
                 peers.remove(peer)
                 peer.close()
-        time.sleep(0.25)
+        time.sleep(pause_s)
+
+
+def read_slowly(port, path, count):
+    """So many readers ask again and again, and take nothing of the answers."""
+    ask_on(port, path, count, 1, 0.25, lambda peer: None)
+
+
+def pipeline(port, path, count):
+    """So many ask faster than they take the answers, and take 30 kB of them every 0.4 s."""
+    def take(peer):
+        try:
+            peer.recv(30000, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            pass
+    ask_on(port, path, count, 100, 0.4, take)
 
 
 def present(port, authority, certificate=None):
