@@ -6,23 +6,21 @@
  */
 #include "replay/data/data_import.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/base/mutex.h"
 #include "common/base/parse.h"
+#include "common/base/queue.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_run.h"
 #include "replay/data/data_lanes.h"
 #include "replay/data/data_packer.h"
+#include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_log.h"
 
 enum { BACKLOG_BYTES = 64 << 20 };
@@ -33,41 +31,27 @@ typedef struct importing {
     char folder[PATH_MAX];
     aq_layout layout; /* of the chunks that are made */
     aq_replay_log *log;
-    uint64_t number;
+    uint64_t segment, number; /* the last ones */
     uint64_t transitions;
     aq_data_lanes *marks; /* of each sender an aq_log_mark */
-    pthread_mutex_t mutex;
-    pthread_cond_t news;
-    uint64_t wakes;
+    aq_queue *news;       /* of the log: one at most, as it is looked at anew after each */
 } importing;
 
 /* ---- the log --------------------------------------------------------------------------------- */
 
+/* A queue that is full says all there is to say. */
 static void on_wake(void *user)
 {
     importing *work = user;
-    aq_mutex_lock(&work->mutex);
-    work->wakes++;
-    pthread_cond_signal(&work->news);
-    aq_mutex_unlock(&work->mutex);
+    int rc = aq_queue_push(work->news, work);
+    AQ_ASSERT(rc == 0 || rc == AQ_E_FULL);
 }
 
-/* Until the log has news since `seen`. */
-static void wait_for_news(importing *work, uint64_t seen)
+static void wait_for_news(importing *work)
 {
-    aq_mutex_lock(&work->mutex);
-    while (work->wakes == seen) {
-        pthread_cond_wait(&work->news, &work->mutex);
-    }
-    aq_mutex_unlock(&work->mutex);
-}
-
-static uint64_t wakes(importing *work)
-{
-    aq_mutex_lock(&work->mutex);
-    const uint64_t seen = work->wakes;
-    aq_mutex_unlock(&work->mutex);
-    return seen;
+    void *ignored;
+    int rc = aq_queue_pop(work->news, -1, &ignored);
+    AQ_ASSERT(rc == 0);
 }
 
 /* A disk that is full ends an import: nobody waits for room. */
@@ -80,7 +64,12 @@ static int check_log(importing *work, aq_log_progress *ret_progress, aq_error *e
 static int begin_segment(importing *work, aq_error *error)
 {
     const size_t count = aq_data_lanes_count(work->marks);
-    uint64_t segment;
+    if (work->segment == AQ_SEGMENTS_MAX) { /* the log would answer AQ_E_FULL for ever */
+        return aq_fail(error, AQ_E_TOO_BIG,
+                       "the store would have more than %d files: let them be larger "
+                       "(--segment-bytes)",
+                       AQ_SEGMENTS_MAX);
+    }
     aq_log_mark *marks = aq_alloc(count, sizeof(*marks));
     if (marks == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
@@ -89,49 +78,35 @@ static int begin_segment(importing *work, aq_error *error)
         marks[i] = *(const aq_log_mark *)aq_data_lanes_at(work->marks, i)->memory;
     }
     const aq_log_head head = {.inserted = work->transitions, .mark_count = count, .marks = marks};
-    int rc;
-    for (;;) {
-        aq_log_progress progress;
-        const uint64_t seen = wakes(work);
-        rc = work->log->class->begin(work->log, &head, &segment);
-        if (rc != AQ_E_FULL) {
-            break;
-        }
-        rc = check_log(work, &progress, error);
-        if (rc != 0) {
-            aq_free(marks);
-            return rc;
-        }
-        wait_for_news(work, seen);
-    }
+    int rc = work->log->class->begin(work->log, &head, &work->segment);
     aq_free(marks);
     return rc != 0 ? aq_fail(error, rc, "a segment: %s", aq_error_text(rc)) : 0;
 }
 
+static int try_append(importing *work, const aq_data_message *message, aq_error *error)
+{
+    int rc = work->log->class->wants_head(work->log) ? begin_segment(work, error) : 0;
+    if (rc != 0) {
+        return rc;
+    }
+    rc = work->log->class->append(work->log, work->number + 1, message->frame, &work->segment);
+    return rc != 0 ? aq_fail(error, rc, "a record: %s", aq_error_text(rc)) : 0;
+}
+
 static int append(importing *work, const aq_data_message *message, aq_error *error)
 {
-    for (;;) {
-        uint64_t segment;
+    int rc = try_append(work, message, error);
+    while (rc == AQ_E_FULL) {
         aq_log_progress progress;
-        const uint64_t seen = wakes(work);
-        int rc = work->log->class->wants_head(work->log) ? begin_segment(work, error) : 0;
-        if (rc != 0) {
-            return rc;
-        }
-        rc = work->log->class->append(work->log, work->number + 1, message->frame, &segment);
-        if (rc == 0) {
-            work->number++;
-            return 0;
-        }
-        if (rc != AQ_E_FULL) {
-            return aq_fail(error, rc, "a record: %s", aq_error_text(rc));
-        }
         rc = check_log(work, &progress, error);
         if (rc != 0) {
             return rc;
         }
-        wait_for_news(work, seen);
+        wait_for_news(work);
+        rc = try_append(work, message, error);
     }
+    work->number += rc == 0;
+    return rc;
 }
 
 static int on_message(void *user, const aq_data_message *message, aq_error *error)
@@ -161,12 +136,11 @@ static int settle(importing *work, aq_error *error)
 {
     for (;;) {
         aq_log_progress progress;
-        const uint64_t seen = wakes(work);
         int rc = check_log(work, &progress, error);
         if (rc != 0 || progress.durable >= work->number) {
             return rc;
         }
-        wait_for_news(work, seen);
+        wait_for_news(work);
     }
 }
 
@@ -180,18 +154,6 @@ static int name_length(const char *path)
         length--;
     }
     return length < PATH_MAX ? (int)length : PATH_MAX;
-}
-
-static void remove_folder(const char *path)
-{
-    DIR *dir = opendir(path);
-    if (dir != NULL) {
-        for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-            (void)unlinkat(dirfd(dir), entry->d_name, 0); /* "." and ".." refuse */
-        }
-        (void)closedir(dir);
-        (void)rmdir(path);
-    }
 }
 
 static int open_log(importing *work, aq_error *error)
@@ -253,14 +215,21 @@ static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error
 static int fill_folder(importing *work, aq_data_imported *ret_imported, aq_error *error)
 {
     int rc = aq_data_lanes_create(sizeof(aq_log_mark), &work->marks);
+    if (rc == 0) {
+        rc = aq_queue_create(1, &work->news);
+    }
     if (rc != 0) {
-        return aq_fail(error, rc, "out of memory");
+        rc = aq_fail(error, rc, "out of memory");
+        goto done;
     }
     rc = open_log(work, error);
     if (rc == 0) {
         rc = copy(work, ret_imported, error);
         work->log->class->close(work->log);
     }
+
+done:
+    aq_queue_destroy(work->news);
     aq_data_lanes_destroy(work->marks);
     return rc;
 }
@@ -280,8 +249,6 @@ int aq_data_import_folder(aq_data_set_reader *reader, const aq_data_import *impo
     }
     work->reader = reader;
     work->import = import;
-    (void)pthread_mutex_init(&work->mutex, NULL);
-    (void)pthread_cond_init(&work->news, NULL);
     int rc = aq_text_format(work->folder, sizeof(work->folder), "%.*s.importing-%016" PRIx64,
                             name_length(import->folder), import->folder, aq_rng_system_seed());
     if (rc != 0) {
@@ -289,15 +256,12 @@ int aq_data_import_folder(aq_data_set_reader *reader, const aq_data_import *impo
     } else {
         rc = fill_folder(work, &imported, error);
         if (rc == 0 && rename(work->folder, import->folder) != 0) {
-            rc = aq_fail(error, aq_error_from_errno(errno), "%s: can't make the folder: %s",
-                         import->folder, strerror(errno));
+            rc = aq_file_fail(error, import->folder, "make the folder");
         }
         if (rc != 0) {
-            remove_folder(work->folder);
+            (void)aq_dir_remove(work->folder);
         }
     }
-    (void)pthread_cond_destroy(&work->news);
-    (void)pthread_mutex_destroy(&work->mutex);
     aq_free(work);
     if (rc == 0) {
         *ret_imported = imported;
