@@ -11,10 +11,10 @@
 #include "common/wire/wire_frame.h"
 #include "common/wire/wire_peers.h"
 
-static void describe_intake(const aq_replay_actor_view *actor, Actorq__V1__IntakeStats *intake)
+static void describe_intake(const aq_replay_actor *actor, Actorq__V1__IntakeStats *intake)
 {
     actorq__v1__intake_stats__init(intake);
-    intake->transitions = actor->received;
+    intake->transitions = actor->transitions;
     intake->taken = actor->sequence.taken;
     intake->acknowledged = actor->sequence.acknowledged;
     intake->duplicates = actor->sequence.duplicates;
@@ -29,20 +29,20 @@ static size_t list_members(aq_operations_service *operations)
     size_t actors = aq_replay_core_actors(host->core);
     size_t count = actors < AQ_STATUS_MEMBERS_MAX ? actors : AQ_STATUS_MEMBERS_MAX;
     for (size_t i = 0; i < count; i++) {
-        aq_replay_actor_view actor = aq_replay_core_actor(host->core, actors - 1 - i);
+        const aq_replay_actor *actor = aq_replay_core_actor(host->core, actors - 1 - i);
         Actorq__V1__MemberStatus *member = &operations->members[i];
         Actorq__V1__ActorStats *stats = &operations->member_stats[i];
         actorq__v1__member_status__init(member);
         actorq__v1__actor_stats__init(stats);
-        stats->env_steps = actor.received;
+        stats->env_steps = actor->transitions;
         stats->return_mean = NAN;
-        member->member = actor.actor;
+        member->member = actor->actor;
         member->role = ACTORQ__V1__ROLE__ROLE_ACTOR;
-        member->incarnation = aq_incarnation_name(actor.incarnation);
-        member->joined_ms = (uint64_t)((host->now_ns - actor.met_ns) / AQ_NS_PER_MS);
-        member->heartbeat_ms = (uint64_t)((host->now_ns - actor.heard_ns) / AQ_NS_PER_MS);
+        member->incarnation = aq_incarnation_name(actor->incarnation);
+        member->joined_ms = (uint64_t)((host->now_ns - actor->met_ns) / AQ_NS_PER_MS);
+        member->heartbeat_ms = (uint64_t)((host->now_ns - actor->heard_ns) / AQ_NS_PER_MS);
         member->actor = stats;
-        describe_intake(&actor, &operations->member_intakes[i]);
+        describe_intake(actor, &operations->member_intakes[i]);
         member->intake = &operations->member_intakes[i];
         operations->member_pointers[i] = member;
     }

@@ -24,6 +24,7 @@
 #include "common/experience/arrival.h"
 #include "common/experience/batch.h"
 #include "replay/disk/replay_log.h"
+#include "replay/shard/replay_roster.h"
 #include "replay/shard/seq_tracker.h"
 #include "replay/table/message_store.h"
 #include "replay/table/replay_accounting.h"
@@ -178,18 +179,9 @@ void aq_replay_core_share(aq_replay_core *core, int64_t now_ns);
 bool aq_replay_core_answer(aq_replay_core *core, int64_t now_ns, const aq_credit_call *call,
                            bool now_or_never, aq_credit *ret_credit);
 
-/* The actors that were heard from, for people. */
-typedef struct aq_replay_actor_view {
-    uint64_t actor, incarnation;
-    uint64_t received; /* fresh transitions */
-    uint64_t granted;
-    aq_seq_tracker sequence;
-    int64_t heard_ns;
-    int64_t met_ns;
-} aq_replay_actor_view;
-
+/* The actors that were heard from, for people. Valid until something changes the core. */
 size_t aq_replay_core_actors(const aq_replay_core *core);
-aq_replay_actor_view aq_replay_core_actor(const aq_replay_core *core, size_t index);
+const aq_replay_actor *aq_replay_core_actor(const aq_replay_core *core, size_t index);
 
 /* The oldest message held whose number is greater, or NULL; the next ones are its `newer`. */
 const aq_stored_message *aq_replay_core_message_after(const aq_replay_core *core, uint64_t number);

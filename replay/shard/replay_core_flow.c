@@ -122,18 +122,9 @@ size_t aq_replay_core_actors(const aq_replay_core *core)
     return aq_replay_roster_count(core->roster);
 }
 
-aq_replay_actor_view aq_replay_core_actor(const aq_replay_core *core, size_t index)
+const aq_replay_actor *aq_replay_core_actor(const aq_replay_core *core, size_t index)
 {
-    const aq_replay_actor *actor = aq_replay_roster_at(core->roster, index);
-    return (aq_replay_actor_view){
-        .actor = actor->actor,
-        .incarnation = actor->incarnation,
-        .received = actor->transitions,
-        .granted = actor->granted,
-        .sequence = actor->sequence,
-        .heard_ns = actor->heard_ns,
-        .met_ns = actor->met_ns,
-    };
+    return aq_replay_roster_at(core->roster, index);
 }
 
 /* ---- who waits ----------------------------------------------------------------------------- */

@@ -126,19 +126,19 @@ void sim_book_begins(sim_book *book, uint64_t incarnation, uint64_t oldest, uint
     }
 }
 
-static void check_mark(const sim_book *book, const aq_replay_actor_view *view)
+static void check_mark(const sim_book *book, const aq_replay_actor *actor)
 {
     uint64_t mark = 0;
     for (size_t i = 0; i < book->account_count; i++) {
-        if (book->accounts[i].incarnation == view->incarnation) {
+        if (book->accounts[i].incarnation == actor->incarnation) {
             mark = book->accounts[i].mark;
         }
     }
-    if (view->sequence.taken != mark || view->sequence.acknowledged != mark) {
+    if (actor->sequence.taken != mark || actor->sequence.acknowledged != mark) {
         sim_broken(book->world, SIM_RESTORED,
                    "store %016" PRIx64 " restores actor %" PRIu64 " up to message %" PRIu64
                    " (%" PRIu64 " acknowledged); it had taken %" PRIu64,
-                   book->store, view->actor, view->sequence.taken, view->sequence.acknowledged,
+                   book->store, actor->actor, actor->sequence.taken, actor->sequence.acknowledged,
                    mark);
     }
 }
@@ -149,10 +149,10 @@ static void check_marks(const sim_book *book, const aq_replay_core *core)
     size_t known = 0;
     size_t met = aq_replay_core_actors(core);
     for (size_t i = 0; i < met; i++) {
-        const aq_replay_actor_view view = aq_replay_core_actor(core, i);
-        if (sim_was_drawn(book->world, view.incarnation)) {
-            check_mark(book, &view);
-            known += view.sequence.taken > 0;
+        const aq_replay_actor *actor = aq_replay_core_actor(core, i);
+        if (sim_was_drawn(book->world, actor->incarnation)) {
+            check_mark(book, actor);
+            known += actor->sequence.taken > 0;
         }
     }
     size_t expected = 0;

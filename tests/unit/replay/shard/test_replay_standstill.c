@@ -99,7 +99,7 @@ static uint64_t acknowledged_of(standstill *world)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < aq_replay_core_actors(world->kit->core); i++) {
-        sum += aq_replay_core_actor(world->kit->core, i).sequence.acknowledged;
+        sum += aq_replay_core_actor(world->kit->core, i)->sequence.acknowledged;
     }
     return sum;
 }
