@@ -56,13 +56,7 @@ static uint64_t steps_in(const aq_replay_core *core, uint64_t bytes)
 static aq_credit_supply supply_of(const aq_replay_core *core)
 {
     const aq_replay_journal *journal = &core->journal;
-    aq_replay_demand demand = aq_replay_tables_demand(&core->tables);
-    aq_credit_supply supply = {
-        .headroom = demand.headroom,
-        .width = demand.width,
-        .learner_waits = demand.learner_waits,
-        .is_paced = demand.is_paced,
-    };
+    aq_credit_supply supply = aq_replay_tables_supply(&core->tables);
     if (journal->log == NULL) {
         return supply;
     }

@@ -46,6 +46,7 @@
 #include "common/base/clock.h"
 #include "common/config/run_settings.h"
 #include "replay/shard/replay_roster.h"
+#include "replay/table/replay_tables.h"
 
 /* An actor is alive this long after its last call; calls are held for less than half of that. */
 #define AQ_CREDIT_LIVE_NS     (2 * AQ_NS_PER_S)
@@ -53,14 +54,6 @@
 
 /* Totals that a peer may claim, with room for adding to them. */
 #define AQ_CREDIT_COUNT_MAX (UINT64_C(1) << 62)
-
-/* What may come, over all tables and the log. */
-typedef struct aq_credit_supply {
-    uint64_t headroom;  /* fresh transitions that may still be inserted; 0: nothing is granted */
-    uint64_t width;     /* that may always be inserted when a request has to wait; at least 1 */
-    bool learner_waits; /* a request has to wait although `headroom` is at least `width` */
-    bool is_paced;      /* `headroom` is what requests that wait are missing */
-} aq_credit_supply;
 
 typedef struct aq_replay_credit {
     uint64_t lanes;       /* environments of an actor */

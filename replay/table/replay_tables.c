@@ -220,20 +220,20 @@ static uint64_t headroom_of(const aq_replay_shelf *shelf, uint32_t rows_max)
     return headroom < width && !holds_enough(shelf, rows_max) ? width : headroom;
 }
 
-aq_replay_demand aq_replay_tables_demand(const aq_replay_tables *tables)
+aq_credit_supply aq_replay_tables_supply(const aq_replay_tables *tables)
 {
-    aq_replay_demand demand = {.headroom = UINT64_MAX, .width = UINT64_MAX};
+    aq_credit_supply supply = {.headroom = UINT64_MAX, .width = UINT64_MAX};
     for (size_t i = 0; i < tables->count; i++) {
         const aq_replay_shelf *shelf = &tables->shelves[i];
         uint64_t headroom = headroom_of(shelf, tables->rows_max);
         uint64_t width = aq_replay_limiter_width(&shelf->limiter);
-        demand.headroom = headroom < demand.headroom ? headroom : demand.headroom;
-        demand.width = width < demand.width ? width : demand.width;
-        demand.learner_waits = demand.learner_waits || must_wait(shelf, tables->rows_max);
-        demand.is_paced = demand.is_paced || shelf->is_paced;
+        supply.headroom = headroom < supply.headroom ? headroom : supply.headroom;
+        supply.width = width < supply.width ? width : supply.width;
+        supply.learner_waits = supply.learner_waits || must_wait(shelf, tables->rows_max);
+        supply.is_paced = supply.is_paced || shelf->is_paced;
     }
-    demand.learner_waits = demand.learner_waits && demand.headroom >= demand.width;
-    return demand;
+    supply.learner_waits = supply.learner_waits && supply.headroom >= supply.width;
+    return supply;
 }
 
 enum aq_replay_wait aq_replay_tables_waiting(const aq_replay_tables *tables, uint64_t least_steps,

@@ -78,14 +78,16 @@ void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t
 /* The rows that its limiter counts, less those that a restart wrote off: what to save. */
 uint64_t aq_replay_shelf_owed(const aq_replay_shelf *shelf);
 
-/* What may come, as far as the tables go: see aq_credit_supply. */
-typedef struct aq_replay_demand {
-    uint64_t headroom, width;
-    bool learner_waits;
-    bool is_paced;
-} aq_replay_demand;
+/* What may come; replay_credit.h shares it. */
+typedef struct aq_credit_supply {
+    uint64_t headroom;  /* fresh transitions that may still be inserted; 0: nothing is granted */
+    uint64_t width;     /* that may always be inserted when a request has to wait; at least 1 */
+    bool learner_waits; /* a request has to wait although `headroom` is at least `width` */
+    bool is_paced;      /* `headroom` is what requests that wait are missing */
+} aq_credit_supply;
 
-aq_replay_demand aq_replay_tables_demand(const aq_replay_tables *tables);
+/* As far as the tables go; a log may have less room. */
+aq_credit_supply aq_replay_tables_supply(const aq_replay_tables *tables);
 
 /* Who waits for whom, and why. `text` is valid until the next call. */
 enum aq_replay_wait { AQ_REPLAY_WAIT_NOBODY, AQ_REPLAY_WAIT_LEARNER, AQ_REPLAY_WAIT_ACTORS };
