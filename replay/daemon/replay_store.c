@@ -102,13 +102,11 @@ const char *aq_replay_store_fate(const aq_replay_store *store)
 
 static bool specs_agree(const aq_table_spec *a, const aq_table_spec *b)
 {
-    return strcmp(a->name, b->name) == 0 && a->selector == b->selector &&
-           a->remover == b->remover && a->priority_exponent == b->priority_exponent &&
-           a->capacity == b->capacity && a->capacity_bytes == b->capacity_bytes &&
-           a->times_sampled_max == b->times_sampled_max && a->n_step == b->n_step &&
-           a->sequence_length == b->sequence_length && a->sequence_period == b->sequence_period &&
-           a->min_size == b->min_size && a->samples_per_insert == b->samples_per_insert &&
-           a->tolerance == b->tolerance;
+    bool agree = strcmp(a->name, b->name) == 0;
+#define COMPARE(member) agree = agree && a->member == b->member;
+    AQ_TABLE_SPEC_NUMBERS(COMPARE)
+#undef COMPARE
+    return agree;
 }
 
 /* Whether a store that was begun under `a` can go on as it is under `b`. */
