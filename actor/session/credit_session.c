@@ -67,11 +67,14 @@ static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
     session->answer = (aq_credit_answer){
         .store = reply->store,
         .durable = reply->durable,
-        .shard_incarnation = reply->shard_incarnation,
-        .acknowledged = reply->acknowledged,
+        .mark =
+            {
+                .shard_incarnation = reply->shard_incarnation,
+                .acknowledged = reply->acknowledged,
+                .expected = reply->expected,
+                .gaps = reply->gaps,
+            },
         .granted = reply->granted,
-        .expected = reply->expected,
-        .gaps = reply->gaps,
         .version_min = reply->version_min,
     };
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "actor/core/outbox.h"
 #include "common/base/rng.h"
 #include "common/net/rpc/rpc.h"
 #include "common/sys/log.h"
@@ -31,16 +32,14 @@ typedef struct aq_credit_known {
     uint64_t acknowledged_steps; /* fresh transitions in the acknowledged messages */
 } aq_credit_known;
 
-/* What the shard answers. From a store that was not meant come no more than the first three. */
+/* What the shard answers. From a store that was not meant come no more than `store`, `durable` and
+ * the shard's incarnation. */
 typedef struct aq_credit_answer {
     uint64_t store; /* that answers; 0: it does not say */
     bool durable;   /* what it acknowledges survives the end of its process */
-    uint64_t shard_incarnation;
-    uint64_t acknowledged; /* every message up to this number is stored */
-    uint64_t granted;      /* fresh transitions that may be sent in all */
-    uint64_t expected;     /* the number that the shard takes next */
-    uint64_t gaps;         /* messages it dropped since they came before their turn */
-    uint64_t version_min;  /* no step of an older policy is wanted */
+    aq_shard_mark mark;
+    uint64_t granted;     /* fresh transitions that may be sent in all */
+    uint64_t version_min; /* no step of an older policy is wanted */
 } aq_credit_answer;
 
 /* Embedded in a shard's lane; private but for that. */

@@ -284,16 +284,11 @@ static void take_answer(aq_shard_lane *lane)
     if (answer.store != 0 && answer.store != lane->place.store) {
         meet_stranger(lane, answer.store);
     } else {
-        const aq_shard_mark mark = {
-            .shard_incarnation = answer.shard_incarnation,
-            .acknowledged = answer.acknowledged,
-            .expected = answer.expected,
-            .gaps = answer.gaps,
-        };
         lane->stranger = 0;
         lane->is_known = true;
         lane->is_durable = answer.durable;
-        aq_shard_spread_answered(lane->spread, lane->number, lane->now_ns, &mark, answer.granted);
+        aq_shard_spread_answered(lane->spread, lane->number, lane->now_ns, &answer.mark,
+                                 answer.granted);
         aq_shard_spread_expect(lane->spread, lane->number, answer.version_min);
     }
     tell_spread(lane);

@@ -51,13 +51,7 @@ static void take_answer(aq_replay_feeder *feeder, int64_t now_ns)
     if (!aq_credit_session_take(&feeder->session, now_ns, &answer)) {
         return;
     }
-    const aq_shard_mark mark = {
-        .shard_incarnation = answer.shard_incarnation,
-        .acknowledged = answer.acknowledged,
-        .expected = answer.expected,
-        .gaps = answer.gaps,
-    };
-    aq_outbox_acknowledge(feeder->outbox, now_ns, &mark);
+    aq_outbox_acknowledge(feeder->outbox, now_ns, &answer.mark);
     feeder->granted = answer.granted;
     atomic_store(&feeder->acknowledged, aq_outbox_count(feeder->outbox).acknowledged_steps);
 }
