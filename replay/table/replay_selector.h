@@ -44,9 +44,9 @@ typedef struct aq_replay_selector_class {
     void (*draw)(aq_replay_selector *selector, uint32_t rows, uint64_t *items,
                  float *probabilities);
 
-    /* Of one item that is in it. NULL: all are worth the same. */
+    /* Of one item that is in it, and of all of them. NULL: all are worth the same. */
     float (*mass)(const aq_replay_selector *selector, uint64_t item);
-    double (*total)(const aq_replay_selector *selector); /* mass */
+    double (*total)(const aq_replay_selector *selector);
 
     size_t (*bytes)(const aq_replay_selector *selector);
     void (*destroy)(aq_replay_selector *selector);

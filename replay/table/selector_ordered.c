@@ -132,11 +132,6 @@ static void ordered_draw(aq_replay_selector *selector, uint32_t rows, uint64_t *
     }
 }
 
-static double ordered_total(const aq_replay_selector *selector)
-{
-    return (double)((const selector_ordered *)selector)->count;
-}
-
 static size_t ordered_bytes(const aq_replay_selector *selector)
 {
     const selector_ordered *ordered = (const selector_ordered *)selector;
@@ -155,7 +150,6 @@ static const aq_replay_selector_class ordered_class = {
     .insert = ordered_insert,
     .remove = ordered_remove,
     .draw = ordered_draw,
-    .total = ordered_total,
     .bytes = ordered_bytes,
     .destroy = ordered_destroy,
 };

@@ -50,12 +50,6 @@ static void range_draw(aq_replay_selector *selector, uint32_t rows, uint64_t *it
     range->rng = rng;
 }
 
-static double range_total(const aq_replay_selector *selector)
-{
-    const selector_range *range = (const selector_range *)selector;
-    return (double)(range->end - range->first);
-}
-
 static size_t range_bytes(const aq_replay_selector *selector)
 {
     (void)selector;
@@ -72,7 +66,6 @@ static const aq_replay_selector_class range_class = {
     .insert = range_insert,
     .remove = range_remove,
     .draw = range_draw,
-    .total = range_total,
     .bytes = range_bytes,
     .destroy = range_destroy,
 };

@@ -80,7 +80,9 @@ static void assert_proportions(selection *it, const double *masses, uint64_t fir
         expected[i] = (double)ITEMS * DRAWS * masses[i] / total;
     }
     table_kit_assert_chi_square(counts, expected, ITEMS);
-    assert_true(fabs(it->selector->class->total(it->selector) - total) <= 1e-5 * total);
+    if (it->selector->class->total != NULL) {
+        assert_true(fabs(it->selector->class->total(it->selector) - total) <= 1e-5 * total);
+    }
 }
 
 TEST(uniform_draws_are_uniform)
@@ -241,7 +243,6 @@ TEST(ordered_selectors_agree_with_a_plain_list)
                 }
                 it.first = first == it.first ? first + away : it.first;
             }
-            assert_true(it.selector->class->total(it.selector) == (double)count);
             uint64_t expected[64];
             uint32_t rows = 0;
             for (uint64_t i = 0; i < it.end && rows < 64; i++) {
@@ -271,7 +272,13 @@ TEST(room_that_cannot_be_had_changes_nothing)
         if (kinds[i] != AQ_SELECTOR_UNIFORM) {
             assert_fails_without_memory(it.selector->class->reserve(it.selector, 0, 100000));
         }
-        assert_true(it.selector->class->total(it.selector) == 10.0);
+        uint64_t items[10];
+        float probabilities[10];
+        draw(&it, 10, items, probabilities);
+        for (int row = 0; row < 10; row++) {
+            assert_in_range(items[row], 0, 9);
+            assert_true(fabsf(probabilities[row] - 0.1f) < 1e-6f);
+        }
     }
     aq_replay_selector_destroy(NULL);
 }
