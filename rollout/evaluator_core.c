@@ -183,21 +183,21 @@ static void finish_stage(aq_evaluator_core *core, aq_evaluation *ret_result)
     *ret_result = result;
 }
 
-bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, int64_t now_ns,
-                           aq_evaluation *ret_result)
+bool aq_evaluator_core_run(aq_evaluator_core *core, int64_t now_ns, aq_evaluation *ret_result)
 {
-    for (uint32_t i = 0; i < steps_max && core->stage != STAGE_IDLE; i++) {
-        switch (aq_trial_step(core->trial, core->playing, now_ns)) {
-        case AQ_TRIAL_DONE:
-            finish_stage(core, ret_result);
-            return true;
-        case AQ_TRIAL_FAILED:
-            core->stage = STAGE_IDLE;
-            core->failures++;
-            break;
-        case AQ_TRIAL_GOES_ON:
-            break;
-        }
+    if (core->stage == STAGE_IDLE) {
+        return false;
+    }
+    switch (aq_trial_step(core->trial, core->playing, now_ns)) {
+    case AQ_TRIAL_DONE:
+        finish_stage(core, ret_result);
+        return true;
+    case AQ_TRIAL_FAILED:
+        core->stage = STAGE_IDLE;
+        core->failures++;
+        break;
+    case AQ_TRIAL_GOES_ON:
+        break;
     }
     return false;
 }

@@ -61,11 +61,10 @@ const aq_engine *aq_evaluator_core_engine(const aq_evaluator_core *core);
 /* What plays, or has played last, while it is lent; NULL: nothing. */
 const aq_engine *aq_evaluator_core_playing(const aq_evaluator_core *core);
 
-/* Up to `steps_max` batched steps. True: a result is in *ret_result (take the next engine when it
+/* One batched step. True: a result is in *ret_result (take the next engine when it
  * was a screening that failed or a confirmation; else it goes on by itself); false: nothing yet or
  * idle. */
-bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, int64_t now_ns,
-                           aq_evaluation *ret_result);
+bool aq_evaluator_core_run(aq_evaluator_core *core, int64_t now_ns, aq_evaluation *ret_result);
 bool aq_evaluator_core_idle(const aq_evaluator_core *core);
 
 /* When a run can do something: in the past, unless all environments wait to be tried again;

@@ -124,7 +124,7 @@ static void tick(actor_shell *shell, int64_t now_ns)
 static uint32_t work(actor_shell *shell, int64_t now_ns)
 {
     return shell->actor != NULL ? aq_actor_session_work(shell->actor, now_ns)
-                                : aq_evaluator_session_work(shell->evaluator, 1, now_ns);
+                                : aq_evaluator_session_work(shell->evaluator, now_ns);
 }
 
 static int64_t next_ns(const actor_shell *shell)

@@ -383,10 +383,10 @@ static bool asks_for_twin(aq_evaluator_session *session, const aq_evaluation *re
            aq_twin_session_ask(session->twins, session->version); /* else the next one is */
 }
 
-static void run_core(aq_evaluator_session *session, uint32_t steps_max, int64_t now_ns)
+static void run_core(aq_evaluator_session *session, int64_t now_ns)
 {
     aq_evaluation result;
-    if (!aq_evaluator_core_run(session->core, steps_max, now_ns, &result)) {
+    if (!aq_evaluator_core_run(session->core, now_ns, &result)) {
         return;
     }
     if (result.gap.episodes > 0) {
@@ -397,8 +397,7 @@ static void run_core(aq_evaluator_session *session, uint32_t steps_max, int64_t 
     take_result(session, &result, /* tells: */ !(asks && result.confirmed));
 }
 
-uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max,
-                                   int64_t now_ns)
+uint32_t aq_evaluator_session_work(aq_evaluator_session *session, int64_t now_ns)
 {
     aq_evaluation_pace_tell(&session->pace, now_ns, false);
     if (session->core == NULL || session->is_finishing) {
@@ -412,7 +411,7 @@ uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps
     }
     const uint64_t before = aq_trial_steps(trial);
     const uint64_t failures = aq_trial_failures(trial);
-    run_core(session, steps_max, now_ns);
+    run_core(session, now_ns);
     note_failures(session);
     const uint64_t steps = aq_trial_steps(trial) - before;
     session->env_steps += steps;

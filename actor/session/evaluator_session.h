@@ -34,10 +34,9 @@ void aq_evaluator_session_destroy(aq_evaluator_session *session);
 void aq_evaluator_session_tick(aq_evaluator_session *session, int64_t now_ns);
 int64_t aq_evaluator_session_next_ns(const aq_evaluator_session *session);
 
-/* Up to `steps_max` batched steps; returns the transitions made, 0 when there is nothing to
- * evaluate for now. The time from a call that made some to the next counts as work. */
-uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max,
-                                   int64_t now_ns);
+/* One batched step; returns the transitions made, 0 when there is nothing to evaluate for now. The
+ * time from a call that made some to the next counts as work. */
+uint32_t aq_evaluator_session_work(aq_evaluator_session *session, int64_t now_ns);
 
 void aq_evaluator_session_stop(aq_evaluator_session *session, const char *reason);
 

@@ -28,7 +28,7 @@ static int64_t on_turn(void *user, int64_t now_ns)
         sim_evaluator_kill(evaluator);
         return INT64_MAX;
     }
-    uint32_t steps = aq_evaluator_session_work(evaluator->session, 1, now_ns);
+    uint32_t steps = aq_evaluator_session_work(evaluator->session, now_ns);
     return steps > 0 ? now_ns + evaluator->site->scenario.evaluator_step_ns
                      : aq_evaluator_session_next_ns(evaluator->session);
 }

@@ -89,7 +89,7 @@ TEST(an_evaluator_gives_a_version_up_and_takes_the_next)
         int64_t now_ns = 0;
         (void)aq_evaluator_core_set_engine(core, engine);
         while (!aq_evaluator_core_idle(core)) {
-            assert_false(aq_evaluator_core_run(core, 10, now_ns, &result));
+            assert_false(aq_evaluator_core_run(core, now_ns, &result));
             now_ns += INT64_C(1000000000);
         }
         assert_int_equal(aq_evaluator_core_failures(core), round);

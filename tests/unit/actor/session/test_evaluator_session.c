@@ -75,7 +75,7 @@ static void pass(stage *all, int64_t ms)
         all->now_ns += AQ_NS_PER_MS;
         (void)fake_wire_deliver(&all->wire);
         aq_evaluator_session_tick(all->session, all->now_ns);
-        while (aq_evaluator_session_work(all->session, 64, all->now_ns) > 0) {
+        while (aq_evaluator_session_work(all->session, all->now_ns) > 0) {
         }
     }
 }
@@ -119,7 +119,7 @@ TEST_OF_JOINED(it_joins_as_an_evaluator_and_waits_for_a_policy)
 {
     assert_int_equal(all->learner.join_role, ACTORQ__V1__ROLE__ROLE_EVALUATOR);
     assert_int_equal(phase(all), AQ_PARTICIPANT_TAKING_PART);
-    assert_int_equal(aq_evaluator_session_work(all->session, 64, all->now_ns), 0);
+    assert_int_equal(aq_evaluator_session_work(all->session, all->now_ns), 0);
     assert_true(aq_evaluator_session_next_ns(all->session) > all->now_ns);
 }
 
@@ -288,7 +288,7 @@ TEST_OF_JOINED(when_the_run_ends_it_tells_what_it_has_and_leaves)
 TEST_OF_JOINED(stopping_gives_up_what_is_half_evaluated)
 {
     hear(all, 4);
-    assert_true(aq_evaluator_session_work(all->session, 1, all->now_ns) > 0);
+    assert_true(aq_evaluator_session_work(all->session, all->now_ns) > 0);
     aq_evaluator_session_stop(all->session, "SIGTERM");
     pass(all, 10);
     assert_int_equal(all->learner.reports, 0);
@@ -362,7 +362,7 @@ TEST_ON_STAGE(stopping_tells_a_confirmation_without_its_fp32_form)
     all->learner.settings.evaluation_threshold = 5.0;
     pass(all, 20);
     hear_in_fp16(all, 4, 1);
-    while (aq_evaluator_session_work(all->session, 64, all->now_ns) > 0) {
+    while (aq_evaluator_session_work(all->session, all->now_ns) > 0) {
     }
     aq_evaluator_session_stop(all->session, "SIGTERM");
     pass(all, 20);
@@ -416,7 +416,7 @@ TEST_ON_STAGE(it_takes_its_share_of_the_time_and_the_newest_version)
     for (uint64_t version = 1; version <= 600; version++) {
         const int64_t begun_ns = all->now_ns;
         hear(all, version);
-        while (aq_evaluator_session_work(all->session, 1, all->now_ns) > 0) {
+        while (aq_evaluator_session_work(all->session, all->now_ns) > 0) {
             all->now_ns += 100 * AQ_NS_PER_MS;
         }
         all->now_ns += all->now_ns == begun_ns ? 100 * AQ_NS_PER_MS : 0;
