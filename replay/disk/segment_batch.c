@@ -72,12 +72,11 @@ static void clear(aq_segment_batch *batch)
 int aq_segment_batch_start(aq_segment_batch *batch, const aq_segment_item *item,
                            const uint64_t *live, uint64_t live_count)
 {
-    const size_t front = AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES;
     const aq_segment_head head = {.log = *item->head, .live_count = live_count, .live = live};
     uint8_t *bytes;
     clear(batch);
     aq_buffer_clear(&batch->start);
-    int rc = aq_buffer_extend(&batch->start, front, &bytes);
+    int rc = aq_buffer_extend(&batch->start, AQ_FILE_FRONT_BYTES, &bytes);
     if (rc == 0) {
         rc = aq_segment_head_encode(&head, &batch->start);
     }
@@ -85,22 +84,14 @@ int aq_segment_batch_start(aq_segment_batch *batch, const aq_segment_item *item,
         return rc;
     }
     bytes = batch->start.data;
-    const uint32_t size = (uint32_t)(batch->start.size - front);
+    const uint32_t size = (uint32_t)(batch->start.size - AQ_FILE_FRONT_BYTES);
     const aq_file_header file = {
         .kind = AQ_STORE_FILE_SEGMENT,
         .store = batch->store,
         .number = item->segment,
     };
-    const aq_record record = {
-        .kind = AQ_RECORD_HEAD,
-        .size = size,
-        .unpacked_size = size,
-        .number = item->number,
-        .payload_crc = aq_crc32c(0, bytes + front, size),
-    };
-    aq_file_header_encode(&file, bytes);
-    aq_record_encode(&record, aq_record_salt(batch->store, item->segment),
-                     bytes + AQ_FILE_HEADER_BYTES);
+    aq_file_front_encode(&file, AQ_RECORD_HEAD, item->number, bytes + AQ_FILE_FRONT_BYTES, size,
+                         bytes);
     batch->pieces[0] = (aq_segment_piece){.front = bytes, .front_size = batch->start.size};
     batch->count = 1;
     return 0;

@@ -13,7 +13,6 @@
 
 #include "common/base/assert.h"
 #include "common/base/buffer.h"
-#include "common/base/crc32c.h"
 #include "common/base/little_endian.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
@@ -88,9 +87,9 @@ int aq_segment_fail(aq_error *error, const char *path, const char *what, int err
 static int identity_write(const char *folder, const aq_store_identity *identity, aq_error *error)
 {
     const size_t task_size = strlen(identity->task) + 1;
-    uint8_t payload[IDENTITY_NUMBERS * sizeof(uint64_t) + AQ_STORE_TASK_BYTES_MAX +
-                    AQ_STORE_SCHEMA_BYTES_MAX];
-    uint8_t bytes[AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES + sizeof(payload)];
+    uint8_t bytes[AQ_FILE_FRONT_BYTES + IDENTITY_NUMBERS * sizeof(uint64_t) +
+                  AQ_STORE_TASK_BYTES_MAX + AQ_STORE_SCHEMA_BYTES_MAX];
+    uint8_t *payload = bytes + AQ_FILE_FRONT_BYTES;
     char path[PATH_MAX];
     aq_u64_put(payload, identity->run_id);
     aq_u64_put(payload + 8, identity->schema_hash);
@@ -99,18 +98,9 @@ static int identity_write(const char *folder, const aq_store_identity *identity,
     memcpy(payload + size, identity->schema, identity->schema_bytes);
     size += identity->schema_bytes;
     const aq_file_header header = {.kind = AQ_STORE_FILE_IDENTITY, .store = identity->store};
-    const aq_record record = {
-        .kind = AQ_RECORD_IDENTITY,
-        .size = size,
-        .unpacked_size = size,
-        .payload_crc = aq_crc32c(0, payload, size),
-    };
-    aq_file_header_encode(&header, bytes);
-    aq_record_encode(&record, aq_record_salt(identity->store, 0), bytes + AQ_FILE_HEADER_BYTES);
-    memcpy(bytes + AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES, payload, size);
+    aq_file_front_encode(&header, AQ_RECORD_IDENTITY, 0, payload, size, bytes);
     return aq_file_write_atomic(path_of(folder, "store" SUFFIX, path), bytes,
-                                AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES + (size_t)size,
-                                error);
+                                AQ_FILE_FRONT_BYTES + (size_t)size, error);
 }
 
 /* The task, and behind a zero the schema, which older stores have not. */

@@ -97,6 +97,21 @@ bool aq_record_decode(const uint8_t bytes[AQ_RECORD_HEADER_BYTES], uint32_t salt
     return true;
 }
 
+void aq_file_front_encode(const aq_file_header *header, enum aq_record_kind kind, uint64_t number,
+                          const uint8_t *payload, uint32_t size, uint8_t bytes[AQ_FILE_FRONT_BYTES])
+{
+    const aq_record record = {
+        .kind = (uint8_t)kind,
+        .size = size,
+        .unpacked_size = size,
+        .number = number,
+        .payload_crc = aq_crc32c(0, payload, size),
+    };
+    aq_file_header_encode(header, bytes);
+    aq_record_encode(&record, aq_record_salt(header->store, header->number),
+                     bytes + AQ_FILE_HEADER_BYTES);
+}
+
 /* ---- heads ---------------------------------------------------------------------------------- */
 
 static size_t head_bytes(uint64_t mark_count, uint64_t live_count)

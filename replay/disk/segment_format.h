@@ -34,6 +34,7 @@ enum {
     AQ_SEGMENT_VERSION = 1,
     AQ_FILE_HEADER_BYTES = 40,
     AQ_RECORD_HEADER_BYTES = 32,
+    AQ_FILE_FRONT_BYTES = AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES,
     AQ_RECORD_BYTES_MAX = 1 << 30 /* of a payload; a snapshot's may be larger */
 };
 
@@ -81,6 +82,11 @@ void aq_record_encode(const aq_record *record, uint32_t salt,
                       uint8_t bytes[AQ_RECORD_HEADER_BYTES]);
 bool aq_record_decode(const uint8_t bytes[AQ_RECORD_HEADER_BYTES], uint32_t salt,
                       aq_record *ret_record);
+
+/* What stands before the payload of a file's first record, which is not packed. */
+void aq_file_front_encode(const aq_file_header *header, enum aq_record_kind kind, uint64_t number,
+                          const uint8_t *payload, uint32_t size,
+                          uint8_t bytes[AQ_FILE_FRONT_BYTES]);
 
 /* ---- the payload of a segment's head -------------------------------------------------------- */
 

@@ -11,16 +11,13 @@
 #include <unistd.h>
 
 #include "common/base/assert.h"
-#include "common/base/crc32c.h"
 #include "common/sys/file.h"
 #include "replay/disk/segment_format.h"
 
 /* Half a millisecond of a fast disk. */
 #define SLICE_BYTES ((size_t)1 << 20)
 
-enum { FRONT_BYTES = AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES };
-
-#define FILE_BYTES_MAX ((size_t)FRONT_BYTES + UINT32_MAX)
+#define FILE_BYTES_MAX ((size_t)AQ_FILE_FRONT_BYTES + UINT32_MAX)
 
 void aq_segment_snapshot_init(aq_segment_snapshot *snapshot, const aq_segment_disk *disk,
                               const aq_segment_folder *folder)
@@ -57,19 +54,13 @@ int aq_segment_snapshot_begin(aq_segment_snapshot *snapshot, const uint8_t *byte
                               uint64_t durable, aq_error *error)
 {
     char path[PATH_MAX];
-    uint8_t front[FRONT_BYTES];
-    const uint64_t store = snapshot->folder->identity.store;
-    const aq_file_header file = {.kind = AQ_STORE_FILE_SNAPSHOT, .store = store};
-    AQ_ASSERT(size <= UINT32_MAX);
-    const aq_record record = {
-        .kind = AQ_RECORD_SNAPSHOT,
-        .size = (uint32_t)size,
-        .unpacked_size = (uint32_t)size,
-        .number = durable,
-        .payload_crc = aq_crc32c(0, bytes, size),
+    uint8_t front[AQ_FILE_FRONT_BYTES];
+    const aq_file_header file = {
+        .kind = AQ_STORE_FILE_SNAPSHOT,
+        .store = snapshot->folder->identity.store,
     };
-    aq_file_header_encode(&file, front);
-    aq_record_encode(&record, aq_record_salt(store, 0), front + AQ_FILE_HEADER_BYTES);
+    AQ_ASSERT(size <= UINT32_MAX);
+    aq_file_front_encode(&file, AQ_RECORD_SNAPSHOT, durable, bytes, (uint32_t)size, front);
     aq_segment_snapshot_abort(snapshot);
     snapshot->fd = snapshot->disk->open(aq_snapshot_temporary_path(snapshot->folder->path, path),
                                         O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, AQ_SEGMENT_MODE);

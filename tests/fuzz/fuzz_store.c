@@ -8,7 +8,6 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
-#include "common/base/crc32c.h"
 #include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_format.h"
 #include "replay/disk/segment_snapshot.h"
@@ -27,19 +26,11 @@ static size_t make_file(enum aq_store_file_kind file_kind, enum aq_record_kind k
                         const uint8_t *payload, size_t size, uint8_t *out)
 {
     const aq_file_header header = {.kind = file_kind, .store = STORE};
-    const aq_record record = {
-        .kind = (uint8_t)kind,
-        .size = (uint32_t)size,
-        .unpacked_size = (uint32_t)size,
-        .number = 1,
-        .payload_crc = aq_crc32c(0, payload, size),
-    };
-    aq_file_header_encode(&header, out);
-    aq_record_encode(&record, aq_record_salt(STORE, 0), out + AQ_FILE_HEADER_BYTES);
+    aq_file_front_encode(&header, kind, 1, payload, (uint32_t)size, out);
     if (size > 0) {
-        memcpy(out + AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES, payload, size);
+        memcpy(out + AQ_FILE_FRONT_BYTES, payload, size);
     }
-    return AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES + size;
+    return AQ_FILE_FRONT_BYTES + size;
 }
 
 static void read_slot(const uint8_t *data, size_t size)
