@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "common/base/memory.h"
+#include "common/experience/finite.h"
 
 /* Of half of the bounds' distance: what rounding floats can make of it. */
 #define SPREAD_ERROR 1e-5
@@ -58,12 +59,10 @@ static float *copy_of(const float *values, size_t count, float otherwise)
 
 static int check_finite(const float *values, size_t count, const char *what, aq_error *error)
 {
-    for (size_t i = 0; values != NULL && i < count; i++) {
-        if (!isfinite(values[i])) {
-            return aq_fail(error, AQ_E_CORRUPT, "%s: number %zu is NaN or infinite", what, i);
-        }
-    }
-    return 0;
+    const size_t bad = values != NULL ? aq_find_nonfinite(values, count) : count;
+    return bad < count
+               ? aq_fail(error, AQ_E_CORRUPT, "%s: number %zu is NaN or infinite", what, bad)
+               : 0;
 }
 
 static int check_width(const aq_foreign_net *net, uint32_t width, const char *what, aq_error *error)

@@ -86,9 +86,7 @@ static const char *put_bounds(const head_view *view, const char *name, float by_
     float *bounds = aq_onnx_room(view->graph, view->elements, sizeof(*bounds));
     for (uint32_t i = 0; bounds != NULL && i < view->elements; i++) {
         const size_t at = aq_space_bound(space, i);
-        bounds[i] = by_low == 0.0f    ? space->high[at]
-                    : by_high == 0.0f ? space->low[at]
-                                      : space->high[at] - space->low[at];
+        bounds[i] = by_low * space->low[at] + by_high * space->high[at];
     }
     return aq_onnx_floats(view->graph, name, bounds, view->elements);
 }
