@@ -99,9 +99,7 @@ static void unlisten(void *user)
 static void pass_frame(void *user, const uint8_t *frame, size_t size)
 {
     actor_shell *shell = user;
-    /* What is forgotten here is noticed to be missing, and fetched again. */
-    int rc = aq_policy_thread_pass(shell->policy, frame, size);
-    (void)rc;
+    aq_policy_thread_pass(shell->policy, frame, size);
 }
 
 /* ---- one session or the other --------------------------------------------------------------- */

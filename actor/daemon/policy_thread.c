@@ -121,23 +121,18 @@ fail_queue:
     return rc;
 }
 
-int aq_policy_thread_pass(aq_policy_thread *thread, const uint8_t *frame, size_t size)
+void aq_policy_thread_pass(aq_policy_thread *thread, const uint8_t *frame, size_t size)
 {
     aq_buffer *copy = aq_alloc(1, sizeof(*copy));
     if (copy == NULL) {
-        return AQ_E_NOMEM;
+        return;
     }
     aq_buffer_init(copy, size > 0 ? size : 1);
-    int rc = aq_buffer_append(copy, frame, size);
-    if (rc == 0) {
-        rc = aq_queue_push(thread->fetched, copy);
-    }
-    if (rc != 0) {
+    if (aq_buffer_append(copy, frame, size) != 0 || aq_queue_push(thread->fetched, copy) != 0) {
         free_buffer(copy);
-        return rc;
+        return;
     }
     aq_subscriber_wake(thread->subscriber);
-    return 0;
 }
 
 void aq_policy_thread_stop(aq_policy_thread *thread)

@@ -20,9 +20,9 @@ int aq_policy_thread_start(const char *url, const aq_net_limits *limits, aq_poli
                            uv_async_t *wake, aq_policy_thread **ret_thread,
                            aq_error *error) AQ_MUST_USE;
 
-/* Loop thread. Copies the frame and has it given to the feed soon. AQ_E_FULL when several wait
- * already, AQ_E_NOMEM. */
-int aq_policy_thread_pass(aq_policy_thread *thread, const uint8_t *frame, size_t size) AQ_MUST_USE;
+/* Loop thread. Copies the frame and has it given to the feed soon. When several wait already, or
+ * memory is short, it is forgotten, which is noticed: it is missing, and fetched again. */
+void aq_policy_thread_pass(aq_policy_thread *thread, const uint8_t *frame, size_t size);
 
 /* Loop thread. When it returns, nobody is in the feed any more. NULL is fine. */
 void aq_policy_thread_stop(aq_policy_thread *thread);

@@ -125,10 +125,7 @@ static int open_live(aq_data_origin *origin, aq_error *error)
     }
     const aq_data_live_info *info = aq_data_live_about(origin->live);
     origin->info.run_id = info->run_id;
-    rc = aq_text_set(origin->info.task, sizeof(origin->info.task), info->task);
-    if (rc != 0) {
-        return aq_fail(error, rc, "%s: the name of its task is too long", origin->name);
-    }
+    memcpy(origin->info.task, info->task, sizeof(origin->info.task));
     origin->info.schema = info->schema;
     rc = info->has_schema ? 0 : ask_task(&origin->info, error);
     return rc != 0 ? rc : find_columns(&origin->info, info->schema_hash, error);

@@ -146,20 +146,14 @@ int aq_replay_service_begin(aq_replay_service *service, int64_t now_ns, const aq
     return 0;
 }
 
-static void on_damaged(void *user, const char *what)
-{
-    aq_replay_service *service = user;
-    service->owner.damaged(service->owner.user, what);
-}
-
 aq_replay_log_recovery aq_replay_service_recovery(aq_replay_service *service, int64_t now_ns)
 {
     AQ_ASSERT(service->host.core != NULL);
     service->recovery = (aq_replay_recovery){
         .core = service->host.core,
         .now_ns = now_ns,
-        .damaged = on_damaged,
-        .user = service,
+        .damaged = service->owner.damaged,
+        .user = service->owner.user,
     };
     return aq_replay_recovery_calls(&service->recovery);
 }

@@ -138,9 +138,6 @@ void aq_replay_journal_disown_last(aq_replay_journal *journal)
 bool aq_replay_journal_poll(aq_replay_journal *journal, aq_replay_roster *roster)
 {
     uint64_t first = journal->acknowledged_number + 1;
-    if (journal->log == NULL) {
-        return false;
-    }
     journal->log->class->poll(journal->log, &journal->progress);
     journal->handed_bytes = 0;
     AQ_ASSERT(journal->progress.durable < journal->next_number);

@@ -64,7 +64,8 @@ int aq_replay_journal_append(aq_replay_journal *journal, const aq_arrival *arriv
 /* The last record was not stored after all: when it is durable, nobody is told. */
 void aq_replay_journal_disown_last(aq_replay_journal *journal);
 
-/* Asks the log for news and acknowledges what is durable now: true when something is. */
+/* Asks the log, of which there is one, for news and acknowledges what is durable now: true when
+ * something is. */
 bool aq_replay_journal_poll(aq_replay_journal *journal, aq_replay_roster *roster);
 
 /* Bytes that may be handed over before the log takes no more; 0 while it is stuck. */

@@ -4,12 +4,12 @@
 #include "replay/shard/replay_snapshot.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/little_endian.h"
 #include "common/base/memory.h"
+#include "common/base/parse.h"
 
 enum {
     VERSION = 1,
@@ -297,10 +297,9 @@ void aq_saved_table_tell_changes(const aq_saved_table *saved, const aq_table_spe
     }
     settings_of(spec, settings);
     for (size_t i = 0; i < AQ_SAVED_SETTINGS; i++) {
-        size_t used = strlen(text);
         if (settings[i] != saved->settings[i]) {
-            (void)snprintf(text + used, size - used, "%s%s.%s %g -> %g", used > 0 ? ", " : "",
-                           spec->name, setting_names[i], saved->settings[i], settings[i]);
+            aq_text_append(text, size, "%s%s.%s %g -> %g", text[0] != '\0' ? ", " : "", spec->name,
+                           setting_names[i], saved->settings[i], settings[i]);
         }
     }
 }

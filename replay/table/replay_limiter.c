@@ -79,10 +79,9 @@ int aq_replay_limiter_init(aq_replay_limiter *limiter, const aq_table_spec *spec
 void aq_replay_limiter_restore(aq_replay_limiter *limiter, uint64_t inserted, uint64_t sampled,
                                bool known)
 {
-    AQ_ASSERT(limiter->inserted == 0);
-    AQ_ASSERT(limiter->sampled == 0);
     limiter->inserted = inserted;
     limiter->sampled = known ? sampled : 0;
+    limiter->forgiven = 0.0;
     if (!keeps_proportion(limiter) || inserted < limiter->min_size) {
         /* Below the minimum, nobody owes anybody anything, whatever was sampled under another. */
         limiter->sampled = keeps_proportion(limiter) ? 0 : limiter->sampled;

@@ -57,7 +57,7 @@ typedef struct aq_replay_limiter {
 int aq_replay_limiter_init(aq_replay_limiter *limiter, const aq_table_spec *spec, uint32_t rows_max,
                            aq_error *error) AQ_MUST_USE;
 
-/* Counts of earlier lives, for a limiter that has counted nothing yet. With `known`, the lead is
+/* Counts of all lives so far, in place of what it has counted itself. With `known`, the lead is
  * what they make it under the settings of now, but no further out than the band's ends: settings
  * that have changed, or counts that a crash has set apart, cost neither side more than one band's
  * width of waiting. Without, `sampled` is not looked at and neither side is ahead. */

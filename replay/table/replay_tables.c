@@ -161,12 +161,8 @@ static bool has_lost_its_minimum(const aq_replay_shelf *shelf)
 void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t sampled,
                              bool known)
 {
-    /* What the records brought is in `inserted`. A store in memory that goes on in a folder has
-     * been restored before. */
+    /* A store in memory that goes on in a folder has been restored before. */
     shelf->limiter.min_size = aq_replay_table_spec(shelf->table)->min_size;
-    shelf->limiter.inserted = 0;
-    shelf->limiter.sampled = 0;
-    shelf->limiter.forgiven = 0.0;
     aq_replay_limiter_restore(&shelf->limiter, inserted, sampled, known);
     if (has_lost_its_minimum(shelf)) {
         aq_replay_limiter_begin_anew(&shelf->limiter,
