@@ -279,7 +279,9 @@ static int create_session(actor_shell *shell, aq_error *error)
             .clock_ns = aq_clock_monotonic_ns,
         };
         rc = aq_actor_session_create(learner, &config, &shell->actor);
-        shell->shards.session = shell->actor;
+        if (rc == 0) {
+            shell->shards.session = aq_actor_session_shards(shell->actor);
+        }
     }
     return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
 }

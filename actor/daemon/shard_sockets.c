@@ -13,19 +13,19 @@ enum { CALLS_MAX = 2 };
 static void on_connected(void *user)
 {
     const aq_lane_sockets *own = user;
-    aq_actor_session_connected(own->all->session, own->lane, aq_clock_monotonic_ns());
+    aq_shard_session_connected(own->all->session, own->lane, aq_clock_monotonic_ns());
 }
 
 static void on_disconnected(void *user)
 {
     const aq_lane_sockets *own = user;
-    aq_actor_session_disconnected(own->all->session, own->lane);
+    aq_shard_session_disconnected(own->all->session, own->lane);
 }
 
 static void on_writable(void *user)
 {
     const aq_lane_sockets *own = user;
-    aq_actor_session_writable(own->all->session, own->lane);
+    aq_shard_session_writable(own->all->session, own->lane);
 }
 
 static void close_shard(void *user, uint32_t lane)

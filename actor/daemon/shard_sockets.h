@@ -6,7 +6,7 @@
 #define AQ_ACTOR_DAEMON_SHARD_SOCKETS_H
 
 #include "actor/daemon/call_place.h"
-#include "actor/session/actor_session.h"
+#include "actor/session/shard_session.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/sockets/push.h"
 
@@ -21,7 +21,7 @@ typedef struct aq_lane_sockets {
 
 struct aq_shard_sockets {
     const aq_call_place *place;
-    aq_actor_session *session; /* which opens and closes lanes, and is told of them */
+    aq_shard_session *session; /* which opens and closes lanes, and is told of them */
     aq_lane_sockets of[AQ_SPREAD_SHARDS_MAX];
 };
 

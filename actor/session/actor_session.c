@@ -351,19 +351,9 @@ void aq_actor_session_stop(aq_actor_session *session, const char *reason)
     aq_participant_stop(session->participant, reason);
 }
 
-void aq_actor_session_connected(aq_actor_session *session, uint32_t lane, int64_t now_ns)
+aq_shard_session *aq_actor_session_shards(aq_actor_session *session)
 {
-    aq_shard_session_connected(session->shards, lane, now_ns);
-}
-
-void aq_actor_session_disconnected(aq_actor_session *session, uint32_t lane)
-{
-    aq_shard_session_disconnected(session->shards, lane);
-}
-
-void aq_actor_session_writable(aq_actor_session *session, uint32_t lane)
-{
-    aq_shard_session_writable(session->shards, lane);
+    return session->shards;
 }
 
 const aq_participant *aq_actor_session_participant(const aq_actor_session *session)

@@ -52,10 +52,8 @@ uint32_t aq_actor_session_work(aq_actor_session *session, int64_t now_ns);
 /* Finish and leave; once finishing, asking again leaves at once. `reason` is a constant. */
 void aq_actor_session_stop(aq_actor_session *session, const char *reason);
 
-/* What the transport tells of the connection of a lane, which is open. */
-void aq_actor_session_connected(aq_actor_session *session, uint32_t lane, int64_t now_ns);
-void aq_actor_session_disconnected(aq_actor_session *session, uint32_t lane);
-void aq_actor_session_writable(aq_actor_session *session, uint32_t lane);
+/* Whom the transport tells of lanes that are open. */
+aq_shard_session *aq_actor_session_shards(aq_actor_session *session);
 
 const aq_participant *aq_actor_session_participant(const aq_actor_session *session);
 const aq_actor_core *aq_actor_session_core(const aq_actor_session *session); /* NULL: none yet */

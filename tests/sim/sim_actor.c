@@ -33,7 +33,7 @@ static void on_woken(void *user)
 static void on_connected(void *user)
 {
     const sim_shard_link *link = user;
-    aq_actor_session_connected(link->actor->session, link->lane,
+    aq_shard_session_connected(aq_actor_session_shards(link->actor->session), link->lane,
                                sim_now_ns(&link->actor->site->world));
     sim_pump_wake(&link->actor->pump);
 }
@@ -41,14 +41,14 @@ static void on_connected(void *user)
 static void on_disconnected(void *user)
 {
     const sim_shard_link *link = user;
-    aq_actor_session_disconnected(link->actor->session, link->lane);
+    aq_shard_session_disconnected(aq_actor_session_shards(link->actor->session), link->lane);
     sim_pump_wake(&link->actor->pump);
 }
 
 static void on_writable(void *user)
 {
     const sim_shard_link *link = user;
-    aq_actor_session_writable(link->actor->session, link->lane);
+    aq_shard_session_writable(aq_actor_session_shards(link->actor->session), link->lane);
     sim_pump_wake(&link->actor->pump);
 }
 

@@ -154,7 +154,8 @@ static void connect_if_possible(actor_stage *stage)
         stage_link *link = &stage->links[lane];
         if (link->is_open && !link->is_connected && !stage->ways[link->shard].is_severed) {
             link->is_connected = true;
-            aq_actor_session_connected(stage->session, lane, stage->now_ns);
+            aq_shard_session_connected(aq_actor_session_shards(stage->session), lane,
+                                       stage->now_ns);
         }
     }
 }
@@ -165,7 +166,7 @@ void stage_break(actor_stage *stage, int shard)
         stage_link *link = &stage->links[lane];
         if (link->is_connected && link->shard == shard) {
             link->is_connected = false;
-            aq_actor_session_disconnected(stage->session, lane);
+            aq_shard_session_disconnected(aq_actor_session_shards(stage->session), lane);
         }
     }
 }

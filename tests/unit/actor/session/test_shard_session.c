@@ -103,7 +103,7 @@ TEST_ON_STAGE(a_slow_shard_is_waited_for_without_asking)
     assert_int_equal(stage_counters(stage).env_steps, steps); /* the outbox is full */
     assert_true(aq_actor_session_next_ns(stage->session) > stage->now_ns);
     stage->ways[0].is_slow = false;
-    aq_actor_session_writable(stage->session, 0);
+    aq_shard_session_writable(aq_actor_session_shards(stage->session), 0);
     stage_pass(stage, 5);
     assert_true(shard->messages > 1);
     assert_true(stage_counters(stage).env_steps > steps);
