@@ -249,6 +249,9 @@ int aq_message_store_demote(aq_message_store *store, aq_replay_log *log, uint64_
 const aq_stored_message *aq_message_store_after(aq_message_store *store, uint64_t number)
 {
     aq_stored_message *message = store->cursor;
+    if (store->newest == NULL || store->newest->number <= number) {
+        return NULL;
+    }
     if (message == NULL || (message->older != NULL && message->older->number > number)) {
         message = store->oldest;
     }
