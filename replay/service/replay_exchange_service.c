@@ -99,6 +99,7 @@ static int take(const aq_replay_host *host, const ProtobufCBinaryData *bytes,
     aq_lease *frame;
     aq_arrival *arrival;
     if (bytes->len > settings->config.net.message_bytes + AQ_FRAME_HEADER_BYTES) {
+        aq_replay_core_reject(core);
         return aq_fail(error, AQ_E_TOO_BIG, "a message of %zu bytes; at most %zu are possible",
                        bytes->len, settings->config.net.message_bytes + AQ_FRAME_HEADER_BYTES);
     }

@@ -156,6 +156,15 @@ TEST_IN(service_kit, kit, a_message_is_taken_and_its_repetition_changes_nothing)
     }
 }
 
+TEST_IN(service_kit, kit, a_message_that_is_too_long_is_refused_and_counted)
+{
+    static const uint8_t zeros[(1 << 16) + AQ_FRAME_HEADER_BYTES + 1];
+    const aq_replay_core *core = aq_replay_service_core(kit->service);
+    assert_int_equal(aq_replay_core_settings(core)->config.net.message_bytes, 1 << 16);
+    assert_int_not_equal(bring(kit, zeros, sizeof(zeros)).code, AQ_RPC_OK);
+    assert_int_equal(aq_replay_core_counters(core).rejected, 1);
+}
+
 TEST_IN(service_kit, kit, bytes_that_are_no_message_are_refused)
 {
     page answer = bring(kit, (const uint8_t *)"GET / HTTP/1.1", 14);
