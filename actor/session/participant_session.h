@@ -2,9 +2,11 @@
  * Participant: the life of an actor's or an evaluator's process in a run, from Join to Leave. What
  * both have in common stands here; what they do in between is theirs, through hooks.
  *
- *   JOINING --joined--> TAKING_PART --stop, run ended--> FINISHING --finished or too late-->
- * LEAVING
- *       \--refused, cannot take part----------------------------------------------------> DONE <-/
+ *   JOINING --joined--> TAKING_PART --stop, run ended--> FINISHING --finished--> LEAVING --> DONE
+ *
+ * FINISHING also ends when it takes too long, and by another stop. Who cannot take part, joins a
+ * run that has ended or is stopped before it has joined goes to LEAVING at once; who is refused, to
+ * DONE.
  *
  * Speaks over an RPC channel and is told the time. Loop thread only. Logs joined, ready,
  * learner_unreachable, refused, cannot_take_part, run_ended, stopping, drained, left.

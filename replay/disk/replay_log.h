@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/base/lease.h"
 

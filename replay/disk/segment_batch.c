@@ -9,6 +9,7 @@
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
 #include "common/base/memory.h"
+#include "replay/disk/segment_format.h"
 
 /* Large enough that the calls cost nothing, small enough that what was written is told soon. */
 #define BATCH_BYTES ((size_t)4 << 20)

@@ -13,7 +13,6 @@
 
 #include "common/base/error.h"
 #include "replay/disk/segment_file.h"
-#include "replay/disk/segment_format.h"
 #include "replay/disk/segment_queue.h"
 
 typedef struct aq_segment_batch aq_segment_batch;

@@ -6,6 +6,7 @@
  *   FOLDER/store.aqrs              what the folder is of: run, schema, identity, format version
  *   FOLDER/segment-00000000000001.aqrs ...   segments
  *   FOLDER/snapshot.aqrs           priorities and limiter state, replaced as a whole
+ *   FOLDER/slot                    the store's slot in its run (slot_file.h)
  *
  * A segment begins with a head record; each record has a header with its kind, length, number and
  * crc (segment_format.h). A record counts once all of it is written: kill -9 in the middle of one

@@ -13,7 +13,6 @@
 
 #include "common/base/buffer.h"
 #include "common/base/error.h"
-#include "common/base/lease.h"
 #include "replay/disk/segment_disk.h"
 #include "replay/disk/segment_folder.h"
 

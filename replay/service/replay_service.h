@@ -1,7 +1,7 @@
 /*
- * Replay service: the shard's three RPC services (Flow, Sampling, Operations) and its intake of
- * experience, on top of the core. No sockets and no clock: it is offered to a dispatcher, is handed
- * frames, and is told the time. The daemon and the simulated cluster drive the same code.
+ * Replay service: the shard's four RPC services (Flow, Sampling, Operations, Exchange) and its
+ * intake of experience, on top of the core. No sockets and no clock: it is offered to a dispatcher,
+ * is handed frames, and is told the time. The daemon and the simulated cluster drive the same code.
  *
  * It starts without a run: everything but Stop is answered UNAVAILABLE until
  * aq_replay_service_begin. Answers that are held back (long polls, samples that the limiter
@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/config/run_settings.h"
 #include "common/net/rpc/rpc.h"
 #include "replay/service/replay_stats.h"
 #include "replay/shard/replay_core.h"
