@@ -158,11 +158,11 @@ int aq_wire_experience_pack(const aq_experience *experience, const aq_layout *la
     header.acknowledged = experience->acknowledged;
     header.schema_hash = layout->hash;
     header.store = experience->store;
-    rc = aq_wire_append(&header.base, out);
+    rc = aq_message_append(&header.base, out);
     for (uint32_t i = 0; rc == 0 && i < experience->chunk_count; i++) {
         rc = append_chunk(&experience->chunks[i]->view, layout, out);
     }
-    return aq_wire_frame_finish(out, start, AQ_FRAME_EXPERIENCE, experience->is_sealed, rc);
+    return aq_frame_finish(out, start, AQ_FRAME_EXPERIENCE, experience->is_sealed, rc);
 }
 
 size_t aq_wire_experience_bytes_max(const aq_layout *layout, const aq_chunk *const *chunks,

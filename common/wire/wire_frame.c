@@ -17,36 +17,6 @@
  * some 200 bytes each. */
 #define STRUCTURE_BYTES_MAX ((size_t)2 << 20)
 
-int aq_wire_append(const ProtobufCMessage *message, aq_buffer *out)
-{
-    size_t size = protobuf_c_message_get_packed_size(message);
-    uint8_t *room;
-    if (size > INT32_MAX) {
-        return AQ_E_TOO_BIG;
-    }
-    int rc = aq_buffer_extend(out, size, &room);
-    if (rc != 0) {
-        return rc;
-    }
-    size_t written = protobuf_c_message_pack(message, room);
-    AQ_ASSERT(written == size);
-    return 0;
-}
-
-int aq_wire_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool is_proved,
-                         int rc)
-{
-    if (rc == 0 && out->size - start - AQ_FRAME_HEADER_BYTES > INT32_MAX) {
-        rc = AQ_E_TOO_BIG;
-    }
-    if (rc != 0) {
-        out->size = start;
-        return rc;
-    }
-    (is_proved ? aq_frame_end_proved : aq_frame_end)(out, start, kind);
-    return 0;
-}
-
 int aq_wire_frame_pack(const ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out)
 {
     size_t start;
@@ -54,7 +24,7 @@ int aq_wire_frame_pack(const ProtobufCMessage *message, enum aq_frame_kind kind,
     if (rc != 0) {
         return rc;
     }
-    return aq_wire_frame_finish(out, start, kind, false, aq_wire_append(message, out));
+    return aq_frame_finish(out, start, kind, false, aq_message_append(message, out));
 }
 
 int aq_wire_frame_unpack(const uint8_t *bytes, size_t size, enum aq_frame_kind kind,

@@ -45,17 +45,7 @@ static inline char *aq_wire_text(const char *text)
 
 /* ---- out ----------------------------------------------------------------------------------- */
 
-/* Appends the packed message, without a frame. AQ_E_TOO_BIG past the buffer's limit or past what a
- * protobuf message may take (2 GiB), AQ_E_NOMEM; the buffer is unchanged then. */
-int aq_wire_append(const ProtobufCMessage *message, aq_buffer *out) AQ_MUST_USE;
-
-/* Ends what aq_frame_begin started at `start` when `rc` is 0, without a crc when it `is_proved` by
- * another sum; else takes it back. Returns `rc`, or AQ_E_TOO_BIG when the frame became larger than
- * a message may be. */
-int aq_wire_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool is_proved,
-                         int rc) AQ_MUST_USE;
-
-/* Appends a frame that holds the message. Fails as aq_wire_append does. */
+/* Appends a frame that holds the message. Fails as aq_message_append does. */
 int aq_wire_frame_pack(const ProtobufCMessage *message, enum aq_frame_kind kind,
                        aq_buffer *out) AQ_MUST_USE;
 

@@ -416,7 +416,7 @@ int aq_onnx_pack(aq_onnx_graph *graph, const aq_onnx_about *about, aq_buffer *ou
     model.opset_import = &operator_sets;
     model.n_metadata_props = graph->fact_count;
     model.metadata_props = graph->facts;
-    int rc = graph->rc != 0 ? graph->rc : aq_wire_append(&model.base, out);
+    int rc = graph->rc != 0 ? graph->rc : aq_message_append(&model.base, out);
     if (rc == 0) {
         *ret_figures = (aq_onnx_figures){
             .weights_bytes = graph->constant_bytes,

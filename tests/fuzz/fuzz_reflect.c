@@ -41,7 +41,7 @@ static ProtobufCMessage *from_json(const ProtobufCMessageDescriptor *kind, const
 static void pack(const ProtobufCMessage *message, aq_buffer *out)
 {
     aq_buffer_init(out, FUZZ_FRAME_BYTES_MAX);
-    must(aq_wire_append(message, out));
+    must(aq_message_append(message, out));
 }
 
 /* Message, wire, message, JSON, message, wire. */

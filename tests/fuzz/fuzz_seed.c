@@ -36,7 +36,7 @@ void fuzz_seed_put(aq_buffer *out, const void *bytes, size_t size)
 
 void fuzz_seed_put_message(aq_buffer *out, const ProtobufCMessage *message)
 {
-    must(aq_wire_append(message, out));
+    must(aq_message_append(message, out));
 }
 
 void fuzz_seed_put_step(aq_buffer *out, enum fuzz_step_kind kind, const void *bytes, size_t size)

@@ -60,6 +60,19 @@ void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind)
     aq_u32_put(out->data + start + CRC_AT, compute_crc(out->data + start, out->size - start));
 }
 
+int aq_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool is_proved, int rc)
+{
+    if (rc == 0 && out->size - start - AQ_FRAME_HEADER_BYTES > INT32_MAX) {
+        rc = AQ_E_TOO_BIG;
+    }
+    if (rc < 0) {
+        out->size = start;
+        return rc;
+    }
+    (is_proved ? aq_frame_end_proved : aq_frame_end)(out, start, kind);
+    return 0;
+}
+
 const char *aq_frame_kind_name(uint32_t kind)
 {
     static const char *const names[] = {

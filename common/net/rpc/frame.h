@@ -42,6 +42,12 @@ void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind);
 /* The same with a crc of 0, for what another sum proves (aq_frame_check_proved). */
 void aq_frame_end_proved(aq_buffer *out, size_t start, enum aq_frame_kind kind);
 
+/* Ends what aq_frame_begin started at `start` when `rc` is 0, without a crc when it `is_proved` by
+ * another sum; else takes it back. Returns `rc`, or AQ_E_TOO_BIG when the frame became larger than
+ * a message may be. */
+int aq_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool is_proved,
+                    int rc) AQ_MUST_USE;
+
 /* Checks the one frame that fills bytes[size]. AQ_E_FOREIGN (magic), AQ_E_VERSION, AQ_E_CORRUPT
  * (length, crc), AQ_E_INVALID (another kind than `kind`; 0 accepts any). */
 int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_kind,

@@ -86,13 +86,13 @@ static const ProtobufCFieldDescriptor *body_field(const ProtobufCMessageDescript
     return field;
 }
 
-/* Appends the message's bytes. */
-static int append_message(aq_buffer *out, const ProtobufCMessage *message, size_t size)
+int aq_message_append(const ProtobufCMessage *message, aq_buffer *out)
 {
+    size_t size = protobuf_c_message_get_packed_size(message);
     uint8_t *at;
 
-    if (size == 0) {
-        return 0;
+    if (size > INT32_MAX) {
+        return AQ_E_TOO_BIG;
     }
     int rc = aq_buffer_extend(out, size, &at);
     if (rc < 0) {
@@ -115,32 +115,24 @@ static int append_body(aq_buffer *out, const ProtobufCFieldDescriptor *field,
     size_t head_size = aq_varint_put(head, (uint64_t)field->id << 3 | AQ_WIRE_BYTES);
     head_size += aq_varint_put(head + head_size, size);
     int rc = aq_buffer_append(out, head, head_size);
-    return rc < 0 ? rc : append_message(out, body, size);
+    return rc < 0 ? rc : aq_message_append(body, out);
 }
 
 int aq_envelope_pack(aq_buffer *out, enum aq_frame_kind kind, const ProtobufCMessage *envelope,
                      const ProtobufCMessage *body)
 {
     const ProtobufCFieldDescriptor *field = body_field(envelope->descriptor);
-    size_t size_before = out->size;
     size_t start;
 
     int rc = aq_frame_begin(out, &start);
-    if (rc == 0) {
-        rc = append_message(out, envelope, protobuf_c_message_get_packed_size(envelope));
+    if (rc < 0) {
+        return rc;
     }
+    rc = aq_message_append(envelope, out);
     if (rc == 0 && body != NULL) {
         rc = append_body(out, field, body);
     }
-    if (rc == 0 && out->size - start - AQ_FRAME_HEADER_BYTES > UINT32_MAX) {
-        rc = AQ_E_TOO_BIG;
-    }
-    if (rc < 0) {
-        out->size = size_before;
-        return rc;
-    }
-    aq_frame_end(out, start, kind);
-    return 0;
+    return aq_frame_finish(out, start, kind, false, rc);
 }
 
 /* ---- unpacking ----------------------------------------------------------------------------- */

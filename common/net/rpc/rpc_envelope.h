@@ -1,9 +1,9 @@
 /*
- * The envelope of a call, with its body packed and unpacked in place.
+ * Messages into bytes and back, and the envelope of a call with its body packed in place.
  *
  * A body may be many megabytes of columns. So it is packed straight into the frame as the last
  * field of the envelope, and on the other side it is read where it lies: one copy each way less
- * than packing a message into a message. Private to rpc; any thread, no state.
+ * than packing a message into a message. Any thread, no state.
  */
 #ifndef AQ_COMMON_NET_RPC_RPC_ENVELOPE_H
 #define AQ_COMMON_NET_RPC_RPC_ENVELOPE_H
@@ -12,6 +12,10 @@
 
 #include "common/base/buffer.h"
 #include "common/net/rpc/frame.h"
+
+/* Appends the packed message, without a frame. AQ_E_TOO_BIG past the buffer's limit or past what a
+ * protobuf message may take (2 GiB), AQ_E_NOMEM; the buffer is unchanged then. */
+int aq_message_append(const ProtobufCMessage *message, aq_buffer *out) AQ_MUST_USE;
 
 /* Appends to `out` one frame of `kind`: `envelope`, whose bytes field "body" is empty, with `body`
  * (NULL: none) in that field. AQ_E_TOO_BIG past out's limit, AQ_E_NOMEM: `out` is as it was. */

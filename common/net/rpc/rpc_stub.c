@@ -341,21 +341,16 @@ static int send_unsigned(pending *call, const ProtobufCMessage *input, aq_error 
 
 static int send_request(pending *call, const ProtobufCMessage *input, aq_error *error)
 {
-    size_t size = protobuf_c_message_get_packed_size(input);
-    uint8_t *body = NULL;
-
     if (call->channel->token == NULL) {
         return send_unsigned(call, input, error);
     }
     call->deadline_ns =
         aq_clock_monotonic_ns() + call->timeout_ms * AQ_NS_PER_MS + AQ_NS_PER_MS - 1;
-    int rc = size == 0 ? 0 : aq_buffer_extend(&call->body, size, &body);
+    int rc = aq_message_append(input, &call->body);
     if (rc < 0) {
-        return aq_fail(error, rc, "the request of %zu bytes cannot be sent: %s (limit %zu)", size,
-                       aq_error_text(rc), call->channel->frame_bytes_max);
-    }
-    if (size > 0) {
-        protobuf_c_message_pack(input, body);
+        return aq_fail(error, rc, "the request of %zu bytes cannot be sent: %s (limit %zu)",
+                       protobuf_c_message_get_packed_size(input), aq_error_text(rc),
+                       call->channel->frame_bytes_max);
     }
     return send_signed(call, error);
 }

@@ -45,7 +45,7 @@ TEST(a_message_past_two_gibibytes_is_refused)
     actorq__v1__fetch_policy_reply__init(&message);
     message.frame = (ProtobufCBinaryData){.len = (size_t)1 << 31, .data = &byte};
     aq_buffer *out = buffer_up_to(SIZE_MAX);
-    assert_int_equal(aq_wire_append(&message.base, out), AQ_E_TOO_BIG);
+    assert_int_equal(aq_message_append(&message.base, out), AQ_E_TOO_BIG);
     assert_int_equal(out->size, 0);
 }
 
