@@ -214,11 +214,11 @@ enum aq_policy_verdict aq_policy_feed_hear(aq_policy_feed *feed, int64_t now_ns,
                                            const uint8_t *frame, size_t size)
 {
     aq_error error = {0};
-    uint32_t kind = 0;
     const uint8_t *payload;
     size_t payload_size;
     free_retired(feed);
-    int rc = aq_frame_check(frame, size, 0, &kind, &payload, &payload_size, &error);
+    int rc = aq_frame_check(frame, size, 0, &payload, &payload_size, &error);
+    const uint32_t kind = rc == 0 ? aq_frame_kind(frame) : 0;
     if (rc == 0 && kind == AQ_FRAME_POLICY) {
         return hear_policy(feed, now_ns, frame, size);
     }

@@ -82,17 +82,19 @@ static int show_checkpoint(const char *path, aq_buffer *bytes, bool json, json_t
 static int show_bytes(const char *path, aq_buffer *bytes, bool json, json_t **ret_json,
                       aq_error *error)
 {
-    uint32_t kind;
     const uint8_t *payload;
     size_t payload_size;
     int rc = aq_policy_source_check(path, bytes->data, bytes->size, error);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_frame_check(bytes->data, bytes->size, 0, &kind, &payload, &payload_size, error);
-    return rc != 0                   ? aq_fail_context(error, rc, "%s", path)
-           : kind == AQ_FRAME_POLICY ? show_policy(path, bytes, json, ret_json, error)
-                                     : show_checkpoint(path, bytes, json, ret_json, error);
+    rc = aq_frame_check(bytes->data, bytes->size, 0, &payload, &payload_size, error);
+    if (rc != 0) {
+        return aq_fail_context(error, rc, "%s", path);
+    }
+    return aq_frame_kind(bytes->data) == AQ_FRAME_POLICY
+               ? show_policy(path, bytes, json, ret_json, error)
+               : show_checkpoint(path, bytes, json, ret_json, error);
 }
 
 static int show_file(const char *path, bool json, json_t **ret_json, aq_error *error)

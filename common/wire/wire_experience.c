@@ -350,11 +350,10 @@ int aq_wire_experience_arrive(aq_lease *frame, bool is_proved, uint64_t run_id,
     aq_arrival *arrival;
     const uint8_t *payload;
     size_t size;
-    uint32_t kind;
     int rc = is_proved ? aq_frame_check_proved(frame->bytes, frame->size, AQ_FRAME_EXPERIENCE,
                                                &payload, &size, error)
-                       : aq_frame_check(frame->bytes, frame->size, AQ_FRAME_EXPERIENCE, &kind,
-                                        &payload, &size, error);
+                       : aq_frame_check(frame->bytes, frame->size, AQ_FRAME_EXPERIENCE, &payload,
+                                        &size, error);
     if (rc == 0) {
         rc = read_head(payload, size, &head, error);
     }

@@ -31,10 +31,9 @@ int aq_wire_frame_unpack(const uint8_t *bytes, size_t size, enum aq_frame_kind k
                          const ProtobufCMessageDescriptor *descriptor,
                          ProtobufCMessage **ret_message, aq_error *error)
 {
-    uint32_t kind_found;
     const uint8_t *payload;
     size_t payload_size;
-    int rc = aq_frame_check(bytes, size, kind, &kind_found, &payload, &payload_size, error);
+    int rc = aq_frame_check(bytes, size, kind, &payload, &payload_size, error);
     if (rc != 0) {
         return rc;
     }

@@ -121,10 +121,9 @@ static int read_message(const uint8_t *payload, size_t size, aq_policy_scan *sca
 
 int aq_policy_scan_open(const uint8_t *bytes, size_t size, aq_policy_scan *scan, aq_error *error)
 {
-    uint32_t kind;
     const uint8_t *payload;
     size_t payload_size;
-    int rc = aq_frame_check(bytes, size, AQ_FRAME_POLICY, &kind, &payload, &payload_size, error);
+    int rc = aq_frame_check(bytes, size, AQ_FRAME_POLICY, &payload, &payload_size, error);
     if (rc != 0) {
         return rc;
     }

@@ -24,8 +24,7 @@ static void on_reply(void *user, const uint8_t *frame, size_t size)
     size_t *answers = user;
     const uint8_t *payload;
     size_t payload_size;
-    uint32_t kind;
-    must(aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &kind, &payload, &payload_size, NULL));
+    must(aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &payload, &payload_size, NULL));
     AQ_ASSERT(*answers == 0);
     (*answers)++;
 }

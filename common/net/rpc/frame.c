@@ -155,7 +155,7 @@ static int check_header(const uint8_t *bytes, size_t size, bool is_proved, aq_er
     return 0;
 }
 
-static int check(const void *bytes, size_t size, bool is_proved, uint32_t kind, uint32_t *ret_kind,
+static int check(const void *bytes, size_t size, bool is_proved, uint32_t kind,
                  const uint8_t **ret_payload, size_t *ret_payload_size, aq_error *error)
 {
     const uint8_t *frame = bytes;
@@ -172,29 +172,26 @@ static int check(const void *bytes, size_t size, bool is_proved, uint32_t kind, 
     if (rc < 0) {
         return rc;
     }
-    uint32_t found = aq_u16_get(frame + KIND_AT);
+    uint32_t found = aq_frame_kind(frame);
     if (kind != 0 && found != kind) {
         return aq_fail(error, AQ_E_INVALID, "a frame of kind %u (%s) where %u (%s) is expected",
                        found, aq_frame_kind_name(found), kind, aq_frame_kind_name(kind));
     }
-    *ret_kind = found;
     *ret_payload = frame + AQ_FRAME_HEADER_BYTES;
     *ret_payload_size = size - AQ_FRAME_HEADER_BYTES;
     return 0;
 }
 
-int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_kind,
-                   const uint8_t **ret_payload, size_t *ret_payload_size, aq_error *error)
+int aq_frame_check(const void *bytes, size_t size, uint32_t kind, const uint8_t **ret_payload,
+                   size_t *ret_payload_size, aq_error *error)
 {
-    return check(bytes, size, false, kind, ret_kind, ret_payload, ret_payload_size, error);
+    return check(bytes, size, false, kind, ret_payload, ret_payload_size, error);
 }
 
 int aq_frame_check_proved(const void *bytes, size_t size, uint32_t kind,
                           const uint8_t **ret_payload, size_t *ret_payload_size, aq_error *error)
 {
-    uint32_t found;
-
-    return check(bytes, size, true, kind, &found, ret_payload, ret_payload_size, error);
+    return check(bytes, size, true, kind, ret_payload, ret_payload_size, error);
 }
 
 bool aq_frame_begins(const uint8_t header[AQ_FRAME_HEADER_BYTES], enum aq_frame_kind kind)
@@ -205,6 +202,11 @@ bool aq_frame_begins(const uint8_t header[AQ_FRAME_HEADER_BYTES], enum aq_frame_
 size_t aq_frame_size(const uint8_t header[AQ_FRAME_HEADER_BYTES])
 {
     return AQ_FRAME_HEADER_BYTES + (size_t)aq_u32_get(header + LENGTH_AT);
+}
+
+uint32_t aq_frame_kind(const void *frame)
+{
+    return aq_u16_get((const uint8_t *)frame + KIND_AT);
 }
 
 uint32_t aq_frame_crc(const void *frame)

@@ -50,9 +50,8 @@ int aq_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool 
 
 /* Checks the one frame that fills bytes[size]. AQ_E_FOREIGN (magic), AQ_E_VERSION, AQ_E_CORRUPT
  * (length, crc), AQ_E_INVALID (another kind than `kind`; 0 accepts any). */
-int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_kind,
-                   const uint8_t **ret_payload, size_t *ret_payload_size,
-                   aq_error *error) AQ_MUST_USE;
+int aq_frame_check(const void *bytes, size_t size, uint32_t kind, const uint8_t **ret_payload,
+                   size_t *ret_payload_size, aq_error *error) AQ_MUST_USE;
 
 /* The same for bytes that another sum has proved: the crc is not looked at. */
 int aq_frame_check_proved(const void *bytes, size_t size, uint32_t kind,
@@ -65,7 +64,9 @@ bool aq_frame_begins(const uint8_t header[AQ_FRAME_HEADER_BYTES], enum aq_frame_
 /* How many bytes a frame is long that begins with this header. */
 size_t aq_frame_size(const uint8_t header[AQ_FRAME_HEADER_BYTES]);
 
-/* The crc that a frame which aq_frame_check has passed carries: tells one message from another. */
+/* What a frame that aq_frame_check has passed says of itself. The crc tells one message from
+ * another. */
+uint32_t aq_frame_kind(const void *frame);
 uint32_t aq_frame_crc(const void *frame);
 
 #endif

@@ -315,11 +315,9 @@ void aq_rpc_dispatch(aq_rpc_dispatcher *dispatcher, const uint8_t *frame, size_t
     size_t payload_size = 0;
     aq_envelope envelope;
     aq_error error = {0};
-    uint32_t kind;
 
     AQ_ASSERT(reply != NULL);
-    int rc =
-        aq_frame_check(frame, size, AQ_FRAME_RPC_REQUEST, &kind, &payload, &payload_size, &error);
+    int rc = aq_frame_check(frame, size, AQ_FRAME_RPC_REQUEST, &payload, &payload_size, &error);
     if (rc < 0) {
         refuse_frame(dispatcher, from.asker, AQ_RPC_INVALID_ARGUMENT, error.text);
         return;

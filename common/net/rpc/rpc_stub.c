@@ -173,9 +173,8 @@ static int open_reply(const uint8_t *frame, size_t size, aq_envelope *ret_envelo
 {
     const uint8_t *payload = NULL;
     size_t payload_size = 0;
-    uint32_t kind;
 
-    int rc = aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &kind, &payload, &payload_size, error);
+    int rc = aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &payload, &payload_size, error);
     if (rc < 0) {
         return rc;
     }

@@ -153,9 +153,8 @@ static Actorq__V1__RpcReply *open_box(const rpc_box *box)
 {
     const uint8_t *payload = NULL;
     size_t size = 0;
-    uint32_t kind = 0;
     assert_int_equal(
-        aq_frame_check(box->frame, box->size, AQ_FRAME_RPC_REPLY, &kind, &payload, &size, NULL), 0);
+        aq_frame_check(box->frame, box->size, AQ_FRAME_RPC_REPLY, &payload, &size, NULL), 0);
     Actorq__V1__RpcReply *reply = actorq__v1__rpc_reply__unpack(NULL, size, payload);
     assert_non_null(reply);
     return reply;

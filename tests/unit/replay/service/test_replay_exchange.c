@@ -120,9 +120,8 @@ TEST_IN(service_kit, kit, a_page_names_senders_and_keeps_their_secrets)
     assert_int_equal(answer.frames, 1);
     const uint8_t *payload;
     size_t size;
-    uint32_t kind;
-    assert_succeeds(aq_frame_check(answer.frame, answer.frame_size, AQ_FRAME_EXPERIENCE, &kind,
-                                   &payload, &size, NULL));
+    assert_succeeds(aq_frame_check(answer.frame, answer.frame_size, AQ_FRAME_EXPERIENCE, &payload,
+                                   &size, NULL));
     Actorq__V1__Experience *message = actorq__v1__experience__unpack(NULL, size, payload);
     assert_non_null(message);
     assert_true(message->incarnation == aq_incarnation_name(1001));

@@ -319,9 +319,8 @@ static void count_reply(void *user, const uint8_t *frame, size_t size)
     unsigned *count = user;
     const uint8_t *payload = NULL;
     size_t payload_size = 0;
-    uint32_t kind = 0;
-    assert_int_equal(
-        aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &kind, &payload, &payload_size, NULL), 0);
+    assert_int_equal(aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &payload, &payload_size, NULL),
+                     0);
     (*count)++;
 }
 

@@ -14,9 +14,7 @@ static uint8_t body_bytes[300000];
 static const uint8_t *payload_of(const aq_buffer *frame, size_t *ret_size)
 {
     const uint8_t *payload = NULL;
-    uint32_t kind = 0;
-    assert_int_equal(aq_frame_check(frame->data, frame->size, 0, &kind, &payload, ret_size, NULL),
-                     0);
+    assert_int_equal(aq_frame_check(frame->data, frame->size, 0, &payload, ret_size, NULL), 0);
     return payload;
 }
 

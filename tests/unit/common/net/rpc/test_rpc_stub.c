@@ -47,10 +47,9 @@ static Actorq__V1__RpcRequest *sent_request(const fixture *f)
 {
     const uint8_t *payload = NULL;
     size_t size = 0;
-    uint32_t kind = 0;
-    assert_int_equal(aq_frame_check(f->wire.frame, f->wire.size, AQ_FRAME_RPC_REQUEST, &kind,
-                                    &payload, &size, NULL),
-                     0);
+    assert_int_equal(
+        aq_frame_check(f->wire.frame, f->wire.size, AQ_FRAME_RPC_REQUEST, &payload, &size, NULL),
+        0);
     Actorq__V1__RpcRequest *request = actorq__v1__rpc_request__unpack(NULL, size, payload);
     assert_non_null(request);
     return request;
