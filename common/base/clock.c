@@ -1,13 +1,12 @@
 /*
  * Clocks, from clock_gettime. Any thread.
  *
- * clock_gettime can only fail for a clock that does not exist, and these three are required on
+ * clock_gettime can only fail for a clock that does not exist, and these four are required on
  * every system we build for, so a failure is an assertion and callers need no error path.
  */
 #include "common/base/clock.h"
 
 #include <errno.h>
-#include <time.h>
 
 #include "common/base/assert.h"
 
@@ -45,8 +44,7 @@ void aq_clock_wait_until(int64_t monotonic_ns)
     if (monotonic_ns <= 0 || monotonic_ns <= aq_clock_monotonic_ns()) {
         return;
     }
-    const struct timespec until = {.tv_sec = (time_t)(monotonic_ns / AQ_NS_PER_S),
-                                   .tv_nsec = (long)(monotonic_ns % AQ_NS_PER_S)};
+    const struct timespec until = aq_clock_timespec(monotonic_ns);
     int rc;
     do {
         rc = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);

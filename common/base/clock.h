@@ -5,6 +5,7 @@
 #define AQ_COMMON_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 #define AQ_NS_PER_US INT64_C(1000)
 #define AQ_NS_PER_MS INT64_C(1000000)
@@ -13,6 +14,12 @@
 static inline double aq_ns_to_s(int64_t ns)
 {
     return (double)ns / (double)AQ_NS_PER_S;
+}
+
+static inline struct timespec aq_clock_timespec(int64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / AQ_NS_PER_S),
+                             .tv_nsec = (long)(ns % AQ_NS_PER_S)};
 }
 
 static inline int64_t aq_earlier_ns(int64_t a, int64_t b)

@@ -1,18 +1,15 @@
 /*
  * A bounded queue of pointers: a ring under a mutex, and one condition that pops wait on. Pushes
  * never wait, so nobody ever waits for room.
- *
- * The condition runs on the monotonic clock: a step of the wall clock must not stretch a timeout.
  */
 #include "common/base/queue.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <time.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/condition.h"
 #include "common/base/memory.h"
 #include "common/base/mutex.h"
 
@@ -25,21 +22,6 @@ struct aq_queue {
     size_t count;
     bool closed;
 };
-
-static int init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-
-    if (pthread_condattr_init(&attributes) != 0) {
-        return AQ_E_NOMEM;
-    }
-    int rc = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    if (rc == 0) {
-        rc = pthread_cond_init(condition, &attributes);
-    }
-    pthread_condattr_destroy(&attributes);
-    return rc == 0 ? 0 : AQ_E_NOMEM;
-}
 
 int aq_queue_create(size_t capacity, aq_queue **ret_queue)
 {
@@ -56,7 +38,7 @@ int aq_queue_create(size_t capacity, aq_queue **ret_queue)
     if (pthread_mutex_init(&queue->mutex, NULL) != 0) {
         goto fail_mutex;
     }
-    if (init_condition(&queue->not_empty) < 0) {
+    if (aq_condition_init(&queue->not_empty) < 0) {
         goto fail_condition;
     }
     *ret_queue = queue;
@@ -103,35 +85,16 @@ int aq_queue_push(aq_queue *queue, void *item)
     return rc;
 }
 
-static struct timespec deadline_after(int timeout_ms)
-{
-    int64_t at_ns = aq_clock_monotonic_ns() + timeout_ms * AQ_NS_PER_MS;
-
-    return (struct timespec){
-        .tv_sec = (time_t)(at_ns / AQ_NS_PER_S),
-        .tv_nsec = (long)(at_ns % AQ_NS_PER_S),
-    };
-}
-
 /* Waits, locked, until there is an item, the queue is closed or the time is up. */
 static void wait_not_empty(aq_queue *queue, int timeout_ms)
 {
-    struct timespec deadline = {0};
-    int rc = 0;
-
     if (timeout_ms == 0) {
         return;
     }
-    if (timeout_ms > 0) {
-        deadline = deadline_after(timeout_ms);
-    }
-    while (queue->count == 0 && !queue->closed && rc != ETIMEDOUT) {
-        if (timeout_ms < 0) {
-            rc = pthread_cond_wait(&queue->not_empty, &queue->mutex);
-        } else {
-            rc = pthread_cond_timedwait(&queue->not_empty, &queue->mutex, &deadline);
-        }
-        AQ_ASSERT(rc == 0 || rc == ETIMEDOUT);
+    const int64_t until_ns =
+        timeout_ms < 0 ? INT64_MAX : aq_clock_monotonic_ns() + timeout_ms * AQ_NS_PER_MS;
+    while (queue->count == 0 && !queue->closed &&
+           aq_condition_wait(&queue->not_empty, &queue->mutex, until_ns)) {
     }
 }
 

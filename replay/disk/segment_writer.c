@@ -6,9 +6,9 @@
 
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/base/assert.h"
+#include "common/base/condition.h"
 #include "common/base/memory.h"
 #include "common/base/mutex.h"
 #include "replay/disk/segment_writer_priv.h"
@@ -20,23 +20,14 @@ enum { QUEUE_ENTRIES = 1 << 14 };
 
 static int init_lock(aq_segment_writer *writer)
 {
-    pthread_condattr_t attributes;
     if (pthread_mutex_init(&writer->mutex, NULL) != 0) {
         return AQ_E_NOMEM;
     }
-    int rc = pthread_condattr_init(&attributes);
-    if (rc == 0) {
-        rc = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        if (rc == 0) {
-            rc = pthread_cond_init(&writer->work, &attributes);
-        }
-        pthread_condattr_destroy(&attributes);
-    }
+    int rc = aq_condition_init(&writer->work);
     if (rc != 0) {
         pthread_mutex_destroy(&writer->mutex);
-        return AQ_E_NOMEM;
     }
-    return 0;
+    return rc;
 }
 
 /* Every signal is blocked in it from its first instruction on. */

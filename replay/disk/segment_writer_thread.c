@@ -1,12 +1,11 @@
 /*
  * The writer's thread: rounds of steps, each of which is done or tried again later.
  */
-#include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/condition.h"
 #include "common/base/mutex.h"
 #include "replay/disk/segment_writer_priv.h"
 
@@ -240,22 +239,8 @@ static int64_t due_ns(const aq_segment_writer *writer)
 static bool wait_for_work(aq_segment_writer *writer)
 {
     aq_mutex_lock(&writer->mutex);
-    for (;;) {
-        const int64_t due = due_ns(writer);
-        int rc = 0;
-        if (due == 0 || due <= aq_clock_monotonic_ns()) {
-            break;
-        }
-        if (due == INT64_MAX) {
-            rc = pthread_cond_wait(&writer->work, &writer->mutex);
-        } else {
-            const struct timespec at = {
-                .tv_sec = (time_t)(due / AQ_NS_PER_S),
-                .tv_nsec = (long)(due % AQ_NS_PER_S),
-            };
-            rc = pthread_cond_timedwait(&writer->work, &writer->mutex, &at);
-        }
-        AQ_ASSERT(rc == 0 || rc == ETIMEDOUT);
+    for (int64_t due = due_ns(writer); due > aq_clock_monotonic_ns(); due = due_ns(writer)) {
+        (void)aq_condition_wait(&writer->work, &writer->mutex, due);
     }
     const bool stop = writer->stop;
     aq_mutex_unlock(&writer->mutex);

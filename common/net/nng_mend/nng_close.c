@@ -12,9 +12,9 @@
 #include "common/net/nng_mend/nng_close.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include "common/base/clock.h"
+#include "common/base/condition.h"
 #include "common/base/memory.h"
 #include "common/base/mutex.h"
 
@@ -81,23 +81,15 @@ static void destroy_job(closing *job)
 static closing *create_job(nng_socket socket)
 {
     closing *job = aq_alloc(1, sizeof(*job));
-    pthread_condattr_t attributes;
 
     if (job == NULL) {
         return NULL;
     }
     job->socket = socket;
-    if (pthread_condattr_init(&attributes) != 0) {
+    if (aq_condition_init(&job->done_condition) != 0) {
         aq_free(job);
         return NULL;
     }
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    if (pthread_cond_init(&job->done_condition, &attributes) != 0) {
-        pthread_condattr_destroy(&attributes);
-        aq_free(job);
-        return NULL;
-    }
-    pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&job->mutex, NULL);
     return job;
 }
@@ -123,17 +115,12 @@ static void *close_socket(void *user)
 static bool wait_closed(closing *job)
 {
     const int64_t wait_ms = aq_net_unclosed() > 0 ? 0 : LATE_MS;
-    int64_t end_ns = aq_clock_monotonic_ns() + wait_ms * AQ_NS_PER_MS;
-    struct timespec end = {.tv_sec = (time_t)(end_ns / AQ_NS_PER_S),
-                           .tv_nsec = (long)(end_ns % AQ_NS_PER_S)};
-    bool done;
-    int rc = 0;
+    const int64_t end_ns = aq_clock_monotonic_ns() + wait_ms * AQ_NS_PER_MS;
 
     aq_mutex_lock(&job->mutex);
-    while (!job->done && rc == 0) {
-        rc = pthread_cond_timedwait(&job->done_condition, &job->mutex, &end);
+    while (!job->done && aq_condition_wait(&job->done_condition, &job->mutex, end_ns)) {
     }
-    done = job->done;
+    bool done = job->done;
     if (!done) {
         job->abandoned = true;
         begin_late();
