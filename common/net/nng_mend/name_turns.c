@@ -1,11 +1,10 @@
 /*
  * See name_turns.h. One table for the process, under one lock, which is never held during a lookup.
  */
-#define _GNU_SOURCE /* RTLD_NEXT, syscall */
+#define _DEFAULT_SOURCE /* syscall */
 
 #include "common/net/nng_mend/name_turns.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,9 +20,8 @@
 #include "common/base/mutex.h"
 #include "common/base/parse.h"
 #include "common/net/address/dial_tries.h"
+#include "common/net/nng_mend/nng_mend.h"
 #include "common/net/nng_mend/tls_mend.h"
-
-#define STAND_IN __attribute__((visibility("default")))
 
 /* A learner's two ports and those of 64 shards, and some that moved. */
 enum { NAMES_MAX = 256 };
@@ -134,21 +132,17 @@ void aq_name_turns_resolve_with(aq_resolve_fn resolve)
 static aq_resolve_fn resolver_now(void)
 {
     aq_resolve_fn function = atomic_load(&resolver);
-    void *theirs;
 
     if (function == NULL) {
-        theirs = dlsym(RTLD_NEXT, "getaddrinfo");
-        _Static_assert(sizeof(function) == sizeof(theirs), "POSIX lets a pointer be either");
-        memcpy(&function, &theirs, sizeof(function));
+        aq_nng_find_theirs("getaddrinfo", &function);
     }
-    AQ_ASSERT(function != NULL);
     return function;
 }
 
 /* NNG asks for what AI_ADDRCONFIG lets pass, which is no [::1] where a host has no other address of
  * that kind. Here every address is tried anyhow. */
-STAND_IN int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
-                         struct addrinfo **ret_found)
+AQ_STAND_IN int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+                            struct addrinfo **ret_found)
 {
     struct addrinfo wanted = hints != NULL ? *hints : (struct addrinfo){.ai_family = AF_UNSPEC};
     char place[AQ_URL_MAX] = "";
@@ -217,7 +211,7 @@ void aq_name_turns_end(int descriptor, int problem)
 }
 
 /* With this NNG asks what came of a connect() that was not done at once. */
-STAND_IN int getsockopt(int descriptor, int level, int option, void *value, socklen_t *size)
+AQ_STAND_IN int getsockopt(int descriptor, int level, int option, void *value, socklen_t *size)
 {
     int rc = (int)syscall(SYS_getsockopt, descriptor, level, option, value, size);
 

@@ -33,8 +33,6 @@
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/nng_mend/tcp_patience.h"
 
-#define STAND_IN __attribute__((visibility("default")))
-
 typedef void (*stream_fn)(nng_stream *stream, nng_aio *step);
 
 /* Process-wide, written once. */
@@ -43,40 +41,29 @@ static stream_fn real_send;
 static stream_fn real_recv;
 static bool loses_steps; /* this release of NNG does */
 
-static stream_fn find(void *library, const char *name)
+void aq_nng_find_theirs(const char *name, void *ret_function)
 {
-    void *address = dlsym(library, name);
-    stream_fn function;
+    void *theirs = dlsym(RTLD_NEXT, name);
 
-    _Static_assert(sizeof(function) == sizeof(address), "POSIX lets a pointer be either");
-    memcpy(&function, &address, sizeof(function));
-    AQ_ASSERT(function != NULL);
-    return function;
-}
-
-static int (*find_close(void))(int)
-{
-    void *address = dlsym(RTLD_NEXT, "close");
-    int (*function)(int descriptor);
-
-    _Static_assert(sizeof(function) == sizeof(address), "POSIX lets a pointer be either");
-    memcpy(&function, &address, sizeof(function));
-    return function;
+    AQ_ASSERT(theirs != NULL);
+    AQ_ASSERT(theirs != dlsym(RTLD_DEFAULT, name)); /* that is ours */
+    _Static_assert(sizeof(stream_fn) == sizeof(theirs), "POSIX lets a pointer be either");
+    memcpy(ret_function, &theirs, sizeof(theirs));
 }
 
 static void find_real(void)
 {
     static const char *const of_the_c_library[] = {
         "accept", "bind", "close", "connect", "getaddrinfo", "getsockopt", "readv", "setsockopt"};
+    int (*real_close)(int descriptor);
 
-    real_send = find(RTLD_NEXT, "nng_stream_send");
-    real_recv = find(RTLD_NEXT, "nng_stream_recv");
+    aq_nng_find_theirs("nng_stream_send", &real_send);
+    aq_nng_find_theirs("nng_stream_recv", &real_recv);
+    aq_nng_find_theirs("close", &real_close);
     loses_steps = strncmp(nng_version(), "1.5.", 4) == 0;
-    AQ_ASSERT(find(RTLD_DEFAULT, "nng_stream_send") == nng_stream_send);
-    AQ_ASSERT(find(RTLD_DEFAULT, "nng_stream_recv") == nng_stream_recv);
     aq_tcp_patience();
     aq_tcp_door();
-    aq_tcp_door_closes_with(find_close());
+    aq_tcp_door_closes_with(real_close);
     for (size_t i = 0; i < sizeof(of_the_c_library) / sizeof(of_the_c_library[0]); i++) {
         const char *name = of_the_c_library[i];
         AQ_ASSERT(dlsym(RTLD_DEFAULT, name) != dlsym(RTLD_NEXT, name));
@@ -99,21 +86,21 @@ static void end_if_refused(nng_aio *step)
     }
 }
 
-STAND_IN void nng_stream_send(nng_stream *stream, nng_aio *step)
+AQ_STAND_IN void nng_stream_send(nng_stream *stream, nng_aio *step)
 {
     aq_nng_mend();
     real_send(stream, step);
     end_if_refused(step);
 }
 
-STAND_IN void nng_stream_recv(nng_stream *stream, nng_aio *step)
+AQ_STAND_IN void nng_stream_recv(nng_stream *stream, nng_aio *step)
 {
     aq_nng_mend();
     real_recv(stream, step);
     end_if_refused(step);
 }
 
-STAND_IN ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
+AQ_STAND_IN ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
 {
     ssize_t size = syscall(SYS_sendmsg, descriptor, message, flags);
 

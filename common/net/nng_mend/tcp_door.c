@@ -21,8 +21,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/net/address/peer_network.h"
-
-#define STAND_IN __attribute__((visibility("default")))
+#include "common/net/nng_mend/nng_mend.h"
 
 enum {
     MESSAGE_MS = 10000,
@@ -128,7 +127,7 @@ void aq_net_peers_cut_full(void)
 /* ---- coming in ------------------------------------------------------------------------------ */
 
 /* Whoever listens at [::] listens at every IPv4 address too, whatever the host's default is. */
-STAND_IN int bind(int descriptor, const struct sockaddr *address, socklen_t size)
+AQ_STAND_IN int bind(int descriptor, const struct sockaddr *address, socklen_t size)
 {
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
     const int alone = 0;
@@ -160,7 +159,7 @@ static int turn_away(int descriptor)
     return -1;
 }
 
-STAND_IN int accept(int listener, struct sockaddr *restrict address, socklen_t *restrict size)
+AQ_STAND_IN int accept(int listener, struct sockaddr *restrict address, socklen_t *restrict size)
 {
     int descriptor = (int)syscall(SYS_accept4, listener, address, size, 0);
     struct in6_addr from;
@@ -239,7 +238,7 @@ static bool hear_parts(int descriptor, const struct iovec *parts, int count, siz
     return stays;
 }
 
-STAND_IN ssize_t readv(int descriptor, const struct iovec *parts, int count)
+AQ_STAND_IN ssize_t readv(int descriptor, const struct iovec *parts, int count)
 {
     const bool came_in =
         descriptor >= 0 && descriptor < AQ_INFLOW_DESCRIPTORS_MAX && inflow.here[descriptor];
@@ -297,7 +296,7 @@ bool aq_tcp_door_hears(uintptr_t ticket, const void *bytes, size_t size)
 
 /* ---- leaving -------------------------------------------------------------------------------- */
 
-STAND_IN int close(int descriptor)
+AQ_STAND_IN int close(int descriptor)
 {
     int (*real)(int) = atomic_load(&real_close);
 

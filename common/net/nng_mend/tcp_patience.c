@@ -17,8 +17,7 @@
 #include <unistd.h>
 
 #include "common/net/nng_mend/name_turns.h"
-
-#define STAND_IN __attribute__((visibility("default")))
+#include "common/net/nng_mend/nng_mend.h"
 
 /* A connection on which nothing comes is asked after so long, and then again and again; whether it
  * is given up is said by AQ_TCP_SILENCE_MS. */
@@ -42,7 +41,7 @@ static bool is_tcp(int descriptor, const struct sockaddr *address)
            getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
-STAND_IN int connect(int descriptor, const struct sockaddr *address, socklen_t size)
+AQ_STAND_IN int connect(int descriptor, const struct sockaddr *address, socklen_t size)
 {
     if (address == NULL || !is_tcp(descriptor, address)) {
         return (int)syscall(SYS_connect, descriptor, address, size);
@@ -54,7 +53,7 @@ STAND_IN int connect(int descriptor, const struct sockaddr *address, socklen_t s
     return rc;
 }
 
-STAND_IN int setsockopt(int descriptor, int level, int option, const void *value, socklen_t size)
+AQ_STAND_IN int setsockopt(int descriptor, int level, int option, const void *value, socklen_t size)
 {
     int rc = (int)syscall(SYS_setsockopt, descriptor, level, option, value, size);
 

@@ -12,22 +12,19 @@
  * The linker prefers a program's own function over a shared library's of the same name, also for
  * calls from within other libraries, as in nng_mend.c.
  */
-#define _GNU_SOURCE /* RTLD_NEXT, PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP */
+#define _GNU_SOURCE /* PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP */
 
 #include "common/net/nng_mend/tls_mend.h"
 
-#include <dlfcn.h>
 #include <mbedtls/pk.h>
 #include <mbedtls/ssl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/mutex.h"
+#include "common/net/nng_mend/nng_mend.h"
 #include "common/net/nng_mend/tcp_door.h"
-
-#define STAND_IN __attribute__((visibility("default")))
 
 typedef int (*rng_fn)(void *, unsigned char *, size_t);
 typedef int (*sign_fn)(mbedtls_pk_context *key, mbedtls_md_type_t hash, const unsigned char *digest,
@@ -56,25 +53,14 @@ static defaults_fn real_defaults;
 static read_fn real_read;
 static _Atomic(const char *) refusal; /* see aq_tls_refusal */
 
-/* Writes a pointer to the function that the library has by this name, behind ours. */
-static void find(const char *name, void *ret_function)
-{
-    void *theirs = dlsym(RTLD_NEXT, name);
-
-    AQ_ASSERT(theirs != NULL);
-    AQ_ASSERT(theirs != dlsym(RTLD_DEFAULT, name)); /* that is ours */
-    _Static_assert(sizeof(real_sign) == sizeof(theirs), "POSIX lets a pointer be either");
-    memcpy(ret_function, &theirs, sizeof(theirs));
-}
-
 static void find_real(void)
 {
-    find("mbedtls_pk_sign", &real_sign);
-    find("mbedtls_pk_sign_restartable", &real_sign_restartable);
-    find("mbedtls_pk_verify_ext", &real_verify_ext);
-    find("mbedtls_ssl_handshake", &real_handshake);
-    find("mbedtls_ssl_config_defaults", &real_defaults);
-    find("mbedtls_ssl_read", &real_read);
+    aq_nng_find_theirs("mbedtls_pk_sign", &real_sign);
+    aq_nng_find_theirs("mbedtls_pk_sign_restartable", &real_sign_restartable);
+    aq_nng_find_theirs("mbedtls_pk_verify_ext", &real_verify_ext);
+    aq_nng_find_theirs("mbedtls_ssl_handshake", &real_handshake);
+    aq_nng_find_theirs("mbedtls_ssl_config_defaults", &real_defaults);
+    aq_nng_find_theirs("mbedtls_ssl_read", &real_read);
 }
 
 void aq_tls_mend(void)
@@ -90,10 +76,10 @@ static void take_turn(void)
     aq_mutex_lock(&turn);
 }
 
-STAND_IN int mbedtls_pk_sign(mbedtls_pk_context *key, mbedtls_md_type_t hash,
-                             const unsigned char *digest, size_t digest_size,
-                             unsigned char *signature, size_t *signature_size, rng_fn rng,
-                             void *rng_user)
+AQ_STAND_IN int mbedtls_pk_sign(mbedtls_pk_context *key, mbedtls_md_type_t hash,
+                                const unsigned char *digest, size_t digest_size,
+                                unsigned char *signature, size_t *signature_size, rng_fn rng,
+                                void *rng_user)
 {
     take_turn();
     int rc = real_sign(key, hash, digest, digest_size, signature, signature_size, rng, rng_user);
@@ -101,11 +87,11 @@ STAND_IN int mbedtls_pk_sign(mbedtls_pk_context *key, mbedtls_md_type_t hash,
     return rc;
 }
 
-STAND_IN int mbedtls_pk_sign_restartable(mbedtls_pk_context *key, mbedtls_md_type_t hash,
-                                         const unsigned char *digest, size_t digest_size,
-                                         unsigned char *signature, size_t *signature_size,
-                                         rng_fn rng, void *rng_user,
-                                         mbedtls_pk_restart_ctx *restart)
+AQ_STAND_IN int mbedtls_pk_sign_restartable(mbedtls_pk_context *key, mbedtls_md_type_t hash,
+                                            const unsigned char *digest, size_t digest_size,
+                                            unsigned char *signature, size_t *signature_size,
+                                            rng_fn rng, void *rng_user,
+                                            mbedtls_pk_restart_ctx *restart)
 {
     take_turn();
     int rc = real_sign_restartable(key, hash, digest, digest_size, signature, signature_size, rng,
@@ -114,10 +100,10 @@ STAND_IN int mbedtls_pk_sign_restartable(mbedtls_pk_context *key, mbedtls_md_typ
     return rc;
 }
 
-STAND_IN int mbedtls_pk_verify_ext(mbedtls_pk_type_t type, const void *options,
-                                   mbedtls_pk_context *key, mbedtls_md_type_t hash,
-                                   const unsigned char *digest, size_t digest_size,
-                                   const unsigned char *signature, size_t signature_size)
+AQ_STAND_IN int mbedtls_pk_verify_ext(mbedtls_pk_type_t type, const void *options,
+                                      mbedtls_pk_context *key, mbedtls_md_type_t hash,
+                                      const unsigned char *digest, size_t digest_size,
+                                      const unsigned char *signature, size_t signature_size)
 {
     take_turn();
     int rc =
@@ -130,8 +116,8 @@ STAND_IN int mbedtls_pk_verify_ext(mbedtls_pk_type_t type, const void *options,
 
 /* With forward secrecy, and authenticated as they are encrypted: no CBC, whose padding tells. NNG
  * has no setting for this. */
-STAND_IN int mbedtls_ssl_config_defaults(mbedtls_ssl_config *config, int endpoint, int transport,
-                                         int preset)
+AQ_STAND_IN int mbedtls_ssl_config_defaults(mbedtls_ssl_config *config, int endpoint, int transport,
+                                            int preset)
 {
     static const int suites[] = {
         MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
@@ -225,7 +211,7 @@ static void keep_ticket(mbedtls_ssl_context *ssl, uintptr_t ticket)
     ssl->p_timer = (void *)ticket;
 }
 
-STAND_IN int mbedtls_ssl_handshake(mbedtls_ssl_context *ssl)
+AQ_STAND_IN int mbedtls_ssl_handshake(mbedtls_ssl_context *ssl)
 {
     aq_tls_mend();
     uintptr_t ticket = ticket_of(ssl);
@@ -240,7 +226,7 @@ STAND_IN int mbedtls_ssl_handshake(mbedtls_ssl_context *ssl)
     return rc;
 }
 
-STAND_IN int mbedtls_ssl_read(mbedtls_ssl_context *ssl, unsigned char *bytes, size_t size_max)
+AQ_STAND_IN int mbedtls_ssl_read(mbedtls_ssl_context *ssl, unsigned char *bytes, size_t size_max)
 {
     aq_tls_mend();
     uintptr_t ticket = ticket_of(ssl);
