@@ -16,54 +16,25 @@
 #include "common/base/parse.h"
 #include "common/config/run_config.h"
 
-enum { WORD_MAX = 64, SHOWN_MAX = 80, KEY_COUNT = 12 };
+enum { WORD_MAX = 64, SHOWN_MAX = 80 };
 
 /* Below this, a proportion other than 0 would make actors wait for years. */
 static const double RATIO_MIN = 0.001;
 
-enum number_type { NUMBER_U32, NUMBER_U64, NUMBER_F64 };
-
-/* A member that comes from a row of the configuration, and is held to its bounds. */
+/* A member that comes from a row of the configuration, and is held to its bounds. It is a double
+ * where the row is; else a whole number. */
 typedef struct bounded_number {
     const char *key; /* of the row: "replay.capacity" */
-    enum number_type type;
     size_t offset;
+    size_t size; /* of the member */
 } bounded_number;
 
-#define NUMBER(key, type, member)                                                                  \
-    {                                                                                              \
-        key, NUMBER_##type, offsetof(aq_table_spec, member)                                        \
-    }
+#define FIELD(section, member) FIELD_##member,
+enum field { AQ_TABLE_SPEC_NUMBERS(FIELD) KEY_COUNT };
 
-enum field {
-    FIELD_SELECTOR,
-    FIELD_REMOVER,
-    FIELD_PRIORITY_EXPONENT,
-    FIELD_CAPACITY,
-    FIELD_CAPACITY_BYTES,
-    FIELD_TIMES_SAMPLED_MAX,
-    FIELD_N_STEP,
-    FIELD_SEQUENCE_LENGTH,
-    FIELD_SEQUENCE_PERIOD,
-    FIELD_MIN_SIZE,
-    FIELD_SAMPLES_PER_INSERT,
-    FIELD_TOLERANCE,
-};
-
-static const bounded_number fields[KEY_COUNT] = {
-    [FIELD_SELECTOR] = NUMBER("replay.selector", U32, selector),
-    [FIELD_REMOVER] = NUMBER("replay.remover", U32, remover),
-    [FIELD_PRIORITY_EXPONENT] = NUMBER("replay.priority_exponent", F64, priority_exponent),
-    [FIELD_CAPACITY] = NUMBER("replay.capacity", U64, capacity),
-    [FIELD_CAPACITY_BYTES] = NUMBER("replay.capacity_bytes", U64, capacity_bytes),
-    [FIELD_TIMES_SAMPLED_MAX] = NUMBER("replay.times_sampled_max", U32, times_sampled_max),
-    [FIELD_N_STEP] = NUMBER("learner.n_step", U32, n_step),
-    [FIELD_SEQUENCE_LENGTH] = NUMBER("replay.sequence_length", U32, sequence_length),
-    [FIELD_SEQUENCE_PERIOD] = NUMBER("replay.sequence_period", U32, sequence_period),
-    [FIELD_MIN_SIZE] = NUMBER("replay.min_size", U64, min_size),
-    [FIELD_SAMPLES_PER_INSERT] = NUMBER("replay.samples_per_insert", F64, samples_per_insert),
-    [FIELD_TOLERANCE] = NUMBER("replay.tolerance", F64, tolerance),
-};
+#define MEMBER(section, member)                                                                    \
+    {#section "." #member, offsetof(aq_table_spec, member), sizeof(((aq_table_spec *)0)->member)},
+static const bounded_number fields[KEY_COUNT] = {AQ_TABLE_SPEC_NUMBERS(MEMBER)};
 
 uint32_t aq_table_spec_steps(const aq_table_spec *spec)
 {
@@ -111,11 +82,11 @@ static int check_name(const char *name, aq_error *error)
 static bool is_unused(const aq_table_spec *spec, enum field field)
 {
     switch (field) {
-    case FIELD_N_STEP:
+    case FIELD_n_step:
         return spec->sequence_length > 0;
-    case FIELD_SEQUENCE_PERIOD:
+    case FIELD_sequence_period:
         return spec->sequence_length == 0;
-    case FIELD_TOLERANCE:
+    case FIELD_tolerance:
         return spec->samples_per_insert == 0.0;
     default:
         return false;
@@ -128,19 +99,17 @@ static double number_of(const bounded_number *field, const aq_table_spec *spec)
     const uint8_t *at = (const uint8_t *)spec + field->offset;
     uint32_t u32;
     uint64_t u64;
-    double f64 = 0.0;
-    switch (field->type) {
-    case NUMBER_U32:
+    double f64;
+    if (aq_run_config_row(field->key)->type == AQ_SETTING_F64) {
+        memcpy(&f64, at, sizeof(f64));
+        return f64;
+    }
+    if (field->size == sizeof(u32)) {
         memcpy(&u32, at, sizeof(u32));
         return u32;
-    case NUMBER_U64:
-        memcpy(&u64, at, sizeof(u64));
-        return (double)u64;
-    case NUMBER_F64:
-        memcpy(&f64, at, sizeof(f64));
-        break;
     }
-    return f64;
+    memcpy(&u64, at, sizeof(u64));
+    return (double)u64;
 }
 
 /* A NaN is out of bounds, too. */
@@ -308,7 +277,7 @@ static bool set_field(const bounded_number *field, const char *value, aq_table_s
         if (row->choices[u64] == NULL) {
             return false;
         }
-    } else if (field->type == NUMBER_F64) {
+    } else if (row->type == AQ_SETTING_F64) {
         if (aq_parse_f64(value, &f64) != 0) {
             return false;
         }
@@ -317,7 +286,7 @@ static bool set_field(const bounded_number *field, const char *value, aq_table_s
     } else if (aq_parse_whole(value, &u64) != 0) {
         return false;
     }
-    if (field->type == NUMBER_U64) {
+    if (field->size == sizeof(u64)) {
         memcpy(member, &u64, sizeof(u64));
         return true;
     }
@@ -379,10 +348,10 @@ static int read_table(piece text, const aq_table_spec *main, aq_table_spec *ret_
         }
         at += word.length;
     }
-    if ((said & 1u << FIELD_N_STEP) != 0 && (said & 1u << FIELD_SEQUENCE_LENGTH) == 0) {
+    if ((said & 1u << FIELD_n_step) != 0 && (said & 1u << FIELD_sequence_length) == 0) {
         spec.sequence_length = 0;
     }
-    if ((said & 1u << FIELD_MIN_SIZE) == 0 && spec.min_size > spec.capacity) {
+    if ((said & 1u << FIELD_min_size) == 0 && spec.min_size > spec.capacity) {
         spec.min_size = spec.capacity;
     }
     *ret_spec = spec;

@@ -49,20 +49,21 @@ typedef struct aq_table_spec {
     double tolerance;           /* transitions, of one shard */
 } aq_table_spec;
 
-/* All that are numbers, in the order in which files hold them. */
+/* All that are numbers, in the order in which files hold them, with the sections of the settings
+ * that they come from. */
 #define AQ_TABLE_SPEC_NUMBERS(X)                                                                   \
-    X(selector)                                                                                    \
-    X(remover)                                                                                     \
-    X(priority_exponent)                                                                           \
-    X(capacity)                                                                                    \
-    X(capacity_bytes)                                                                              \
-    X(times_sampled_max)                                                                           \
-    X(n_step)                                                                                      \
-    X(sequence_length)                                                                             \
-    X(sequence_period)                                                                             \
-    X(min_size)                                                                                    \
-    X(samples_per_insert)                                                                          \
-    X(tolerance)
+    X(replay, selector)                                                                            \
+    X(replay, remover)                                                                             \
+    X(replay, priority_exponent)                                                                   \
+    X(replay, capacity)                                                                            \
+    X(replay, capacity_bytes)                                                                      \
+    X(replay, times_sampled_max)                                                                   \
+    X(learner, n_step)                                                                             \
+    X(replay, sequence_length)                                                                     \
+    X(replay, sequence_period)                                                                     \
+    X(replay, min_size)                                                                            \
+    X(replay, samples_per_insert)                                                                  \
+    X(replay, tolerance)
 
 /* Transitions that an item may have: n_step or sequence_length. */
 uint32_t aq_table_spec_steps(const aq_table_spec *spec);

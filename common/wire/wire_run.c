@@ -154,7 +154,7 @@ static void table_to(const aq_table_spec *spec, Actorq__V1__TableSettings *ret_m
 {
     actorq__v1__table_settings__init(ret_message);
     ret_message->name = aq_wire_text(spec->name);
-#define COPY(member) ret_message->member = spec->member;
+#define COPY(section, member) ret_message->member = spec->member;
     AQ_TABLE_SPEC_NUMBERS(COPY)
 #undef COPY
 }
@@ -164,7 +164,7 @@ static int table_from(const Actorq__V1__TableSettings *message, aq_table_spec *r
 {
     int rc = aq_wire_text_copy(ret_spec->name, sizeof(ret_spec->name), message->name,
                                "the name of a table", error);
-#define COPY(member) ret_spec->member = message->member;
+#define COPY(section, member) ret_spec->member = message->member;
     AQ_TABLE_SPEC_NUMBERS(COPY)
 #undef COPY
     return rc;

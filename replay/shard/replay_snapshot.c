@@ -24,12 +24,12 @@ enum {
 
 static const char magic[4] = {'A', 'Q', 'S', 'N'};
 
-#define NAME_OF(member) #member,
+#define NAME_OF(section, member) #member,
 static const char *const setting_names[AQ_SAVED_SETTINGS] = {AQ_TABLE_SPEC_NUMBERS(NAME_OF)};
 
 static void settings_of(const aq_table_spec *spec, double settings[AQ_SAVED_SETTINGS])
 {
-#define VALUE_OF(member) (double)spec->member,
+#define VALUE_OF(section, member) (double)spec->member,
     const double values[AQ_SAVED_SETTINGS] = {AQ_TABLE_SPEC_NUMBERS(VALUE_OF)};
     memcpy(settings, values, sizeof(values));
 }
