@@ -4,7 +4,6 @@
  */
 #include "common/base/nearest.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -14,6 +13,11 @@
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+static bool is_same_letter(const char *a, const char *b)
+{
+    return strncasecmp(a, b, 1) == 0;
 }
 
 size_t aq_edit_distance(const char *a, const char *b)
@@ -36,9 +40,10 @@ size_t aq_edit_distance(const char *a, const char *b)
 
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            row[j] = above[j - 1] + (strncasecmp(&a[i - 1], &b[j - 1], 1) != 0);
+            row[j] = above[j - 1] + !is_same_letter(&a[i - 1], &b[j - 1]);
             row[j] = least(row[j], least(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+            if (i > 1 && j > 1 && is_same_letter(&a[i - 1], &b[j - 2]) &&
+                is_same_letter(&a[i - 2], &b[j - 1])) {
                 row[j] = least(row[j], two_above[j - 2] + 1);
             }
         }
@@ -63,7 +68,7 @@ static bool is_short_form(const char *text, const char *name)
         return true;
     }
     while (strcspn(text + shared, WORD_ENDS) > 0 && strcspn(name + shared, WORD_ENDS) > 0 &&
-           strncasecmp(text + shared, name + shared, 1) == 0) {
+           is_same_letter(text + shared, name + shared)) {
         shared++;
     }
     for (; shared > 0; shared--) {
@@ -107,7 +112,7 @@ void aq_nearest_init(aq_nearest *nearest, const char *text)
     *nearest = (aq_nearest){.text = text, .distance = SIZE_MAX};
 }
 
-void aq_nearest_offer(aq_nearest *nearest, const char *name)
+bool aq_nearest_offer(aq_nearest *nearest, const char *name)
 {
     const char *text = nearest->text;
     const size_t shared = shared_group(text, name);
@@ -115,14 +120,16 @@ void aq_nearest_offer(aq_nearest *nearest, const char *name)
     size_t distance = aq_edit_distance(text + shared, name + shared);
 
     if (strlen(text) > AQ_NEAREST_TEXT_MAX || strlen(name) > AQ_NEAREST_TEXT_MAX) {
-        return;
+        return false;
     }
     distance = distance <= limit || distance <= 1 ? distance : SIZE_MAX;
     distance = least(distance, short_form_distance(text + shared, name + shared));
-    if (distance < nearest->distance) {
-        nearest->distance = distance;
-        memcpy(nearest->name, name, strlen(name) + 1);
+    if (distance >= nearest->distance) {
+        return false;
     }
+    nearest->distance = distance;
+    memcpy(nearest->name, name, strlen(name) + 1);
+    return true;
 }
 
 const char *aq_nearest_name(const aq_nearest *nearest)

@@ -12,6 +12,7 @@
 #ifndef AQ_COMMON_BASE_NEAREST_H
 #define AQ_COMMON_BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Longer texts are infinitely far from everything. */
@@ -24,7 +25,9 @@ typedef struct aq_nearest {
 } aq_nearest;
 
 void aq_nearest_init(aq_nearest *nearest, const char *text);
-void aq_nearest_offer(aq_nearest *nearest, const char *name);
+
+/* True when it is now the nearest. */
+bool aq_nearest_offer(aq_nearest *nearest, const char *name);
 
 /* The nearest name offered (the first of equals), in `nearest`; NULL when none is near enough. A
  * slip of the fingers is: at most a third of the letters behind the group that both are in

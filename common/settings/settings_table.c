@@ -4,7 +4,6 @@
  */
 #include "common/settings/settings_table.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "common/base/nearest.h"
@@ -75,15 +74,13 @@ static const char *find_nearest(const aq_settings_table *table, const aq_setting
 {
     aq_nearest nearest;
     const char *found = NULL;
-    size_t distance = SIZE_MAX;
 
     aq_nearest_init(&nearest, short_key);
     for (size_t i = 0; i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
-        if (section == NULL || aq_setting_same_section(row, section)) {
-            aq_nearest_offer(&nearest, aq_setting_short_key(row->key));
-            found = nearest.distance < distance ? row->key : found;
-            distance = nearest.distance;
+        if ((section == NULL || aq_setting_same_section(row, section)) &&
+            aq_nearest_offer(&nearest, aq_setting_short_key(row->key))) {
+            found = row->key;
         }
     }
     return found;
@@ -122,7 +119,6 @@ static const aq_setting *find_near_section(const aq_settings_table *table, const
 {
     aq_nearest nearest;
     const aq_setting *found = NULL;
-    size_t distance = SIZE_MAX;
 
     aq_nearest_init(&nearest, typed);
     for (size_t i = 0; i < table->count; i++) {
@@ -134,9 +130,7 @@ static const aq_setting *find_near_section(const aq_settings_table *table, const
             continue; /* it stands in none */
         }
         memcpy(section, row->key, length);
-        aq_nearest_offer(&nearest, section);
-        found = nearest.distance < distance ? row : found;
-        distance = nearest.distance;
+        found = aq_nearest_offer(&nearest, section) ? row : found;
     }
     return found;
 }

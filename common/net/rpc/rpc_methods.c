@@ -30,22 +30,18 @@ bool aq_rpc_methods_nearest(const aq_rpc_methods *methods, const char *name,
                             char ret_nearest[AQ_RPC_METHOD_MAX])
 {
     char offered[AQ_RPC_METHOD_MAX];
-    size_t distance = SIZE_MAX;
+    aq_nearest nearest;
 
+    aq_nearest_init(&nearest, name);
     for (size_t i = 0; i < methods->service_count; i++) {
         const ProtobufCServiceDescriptor *service = methods->services[i]->descriptor;
 
         for (unsigned k = 0; k < service->n_methods; k++) {
-            aq_nearest nearest;
-
             snprintf(offered, sizeof(offered), "%s/%s", service->name, service->methods[k].name);
-            aq_nearest_init(&nearest, name);
-            aq_nearest_offer(&nearest, offered);
-            if (aq_nearest_name(&nearest) != NULL && nearest.distance < distance) {
-                distance = nearest.distance;
+            if (aq_nearest_offer(&nearest, offered)) {
                 memcpy(ret_nearest, offered, sizeof(offered));
             }
         }
     }
-    return distance != SIZE_MAX;
+    return aq_nearest_name(&nearest) != NULL;
 }

@@ -25,6 +25,12 @@ TEST(each_kind_of_slip_costs_one)
     assert_int_equal(aq_edit_distance("capactiy", "capacity"), 1);  /* two swapped */
 }
 
+TEST(the_case_of_letters_does_not_count)
+{
+    assert_int_equal(aq_edit_distance("Capacity", "cAPACITY"), 0);
+    assert_int_equal(aq_edit_distance("CAPACTIY", "capacity"), 1);
+}
+
 TEST(distance_counts_every_change)
 {
     assert_int_equal(aq_edit_distance("", ""), 0);
@@ -50,6 +56,7 @@ TEST(a_slip_finds_its_name)
 {
     assert_string_equal(nearest_of("replay.capcity"), "replay.capacity");
     assert_string_equal(nearest_of("sede"), "seed");
+    assert_string_equal(nearest_of("SEDE"), "seed");
     assert_string_equal(nearest_of("job"), "jobs");
 }
 
