@@ -126,15 +126,13 @@ int aq_format_from_text(const char *text, uint32_t *ret_format)
 int aq_format_parse(const char *text, uint32_t *ret_format, aq_error *error)
 {
     char all[NAMES_BYTES] = "";
-    size_t used = 0;
     if (aq_format_from_text(text, ret_format) == 0) {
         return 0;
     }
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         const char *between = format == 1 ? "" : format == AQ_FORMAT_COUNT ? " and " : ", ";
-        int rc = aq_text_format(all + used, sizeof(all) - used, "%s%s", between, names[format]);
-        AQ_ASSERT(rc == 0);
-        used += strlen(all + used);
+        aq_text_append(all, sizeof(all), "%s%s", between, names[format]);
     }
+    AQ_ASSERT(strlen(all) + 1 < sizeof(all)); /* none was cut */
     return aq_fail(error, AQ_E_INVALID, "'%s' is no format; there are %s", text, all);
 }

@@ -193,6 +193,5 @@ int aq_command_failed(const char *command, const aq_error *error)
 {
     char program[COMMAND_MAX];
     (void)snprintf(program, sizeof(program), "actorq %s", command);
-    aq_print_failure(stderr, program, error->text);
-    return EXIT_FAILURE;
+    return aq_program_failed(program, error);
 }

@@ -27,22 +27,19 @@ typedef struct place {
 
 enum { PLACE_TEXT_MAX = 160 };
 
+/* A path cut short still points somewhere. */
 static void place_text(const place *at, char *out, size_t size)
 {
-    int rc;
-
     if (at->outer == NULL) {
         out[0] = '\0';
         return;
     }
     place_text(at->outer, out, size);
-    size_t used = strlen(out);
     if (at->name == NULL) {
-        rc = aq_text_format(out + used, size - used, "[%zu]", at->index);
+        aq_text_append(out, size, "[%zu]", at->index);
     } else {
-        rc = aq_text_format(out + used, size - used, "%s%s", used == 0 ? "" : ".", at->name);
+        aq_text_append(out, size, "%s%s", out[0] == '\0' ? "" : ".", at->name);
     }
-    (void)rc; /* a path cut short still points somewhere */
 }
 
 static int refuse(const place *at, const char *what)

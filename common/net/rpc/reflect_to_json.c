@@ -5,7 +5,6 @@
  * else, so what is not is shown as U+FFFD.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
@@ -13,6 +12,7 @@
 #include "common/net/rpc/reflect.h"
 #include "common/net/rpc/reflect_field.h"
 #include "common/net/security/base64.h"
+#include "common/sys/print_json.h"
 
 static json_t *message_to_json(const ProtobufCMessage *message, unsigned depth);
 
@@ -25,18 +25,6 @@ static json_t *real_to_json(double value)
         return json_string(value > 0 ? "Infinity" : "-Infinity");
     }
     return json_real(value);
-}
-
-/* json_int_t is signed: what it cannot hold is written as protobuf writes all 64-bit numbers. */
-static json_t *unsigned_to_json(uint64_t value)
-{
-    char text[24];
-
-    if (value <= INT64_MAX) {
-        return json_integer((json_int_t)value);
-    }
-    snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-    return json_string(text);
 }
 
 static json_t *string_to_json(const char *text)
@@ -101,7 +89,7 @@ static json_t *value_to_json(const ProtobufCFieldDescriptor *field, const void *
         return json_integer(*(const int64_t *)at);
     case PROTOBUF_C_TYPE_UINT64:
     case PROTOBUF_C_TYPE_FIXED64:
-        return unsigned_to_json(*(const uint64_t *)at);
+        return aq_json_count(*(const uint64_t *)at);
     case PROTOBUF_C_TYPE_FLOAT:
         return real_to_json((double)*(const float *)at);
     case PROTOBUF_C_TYPE_DOUBLE:
