@@ -195,7 +195,9 @@ int main(int argc, char **argv)
     AQ_ASSERT(rc == 0);
     all.schema = env->schema;
     aq_env_unref(env);
-    (void)printf("%s, %s\n", aq_machine_model(), aq_cpu_flags_text(aq_cpu_flags()));
+    char flags[AQ_CPU_TEXT_MAX];
+    (void)printf("%s, %s\n", aq_machine_model(),
+                 aq_cpu_flags_text(aq_cpu_flags(), flags, sizeof(flags)));
     (void)printf("                          ns a transition:\n");
     (void)printf("format lanes   steps/s    core  network      env     rest  bytes a message\n");
     for (size_t i = 0; i < sizeof(lane_counts) / sizeof(lane_counts[0]); i++) {

@@ -121,14 +121,16 @@ static json_t *rows_json(const aq_bench_row *rows, size_t count, bool is_layer)
 json_t *aq_bench_report_json(const aq_bench_report *report)
 {
     json_t *limits = json_array();
+    char flags[AQ_CPU_TEXT_MAX];
     for (size_t i = 0; i < report->limits_count; i++) {
         (void)json_array_append_new(limits, limits_json(&report->limits[i]));
     }
     return json_pack(
         "{s:s, s:s, s:{s:s, s:s, s:o}, s:o, s:o, s:o, s:[o, o], s:o, s:o, s:o, s:o}", "benchmark",
         "kernels", "version", AQ_VERSION, "cpu", "model", aq_machine_model(), "flags",
-        aq_cpu_flags_text(report->cpu_flags), "count", aq_json_count(aq_machine_cpu_count()),
-        "threads", aq_json_count(1), "repeats", aq_json_count(report->timing.rounds), "slice_us",
+        aq_cpu_flags_text(report->cpu_flags, flags, sizeof(flags)), "count",
+        aq_json_count(aq_machine_cpu_count()), "threads", aq_json_count(1), "repeats",
+        aq_json_count(report->timing.rounds), "slice_us",
         aq_json_number((double)report->timing.slice_ns / (double)AQ_NS_PER_US), "load",
         aq_json_number(report->load[0]), aq_json_number(report->load[1]), "peers", peers_json(),
         "limits", limits, "rows", rows_json(report->rows, report->row_count, true), "policies",
@@ -254,11 +256,12 @@ static int print_rows(FILE *out, const aq_bench_row *rows, size_t count)
 int aq_bench_report_print(FILE *out, const aq_bench_report *report)
 {
     int rc = 0;
+    char flags[AQ_CPU_TEXT_MAX];
     (void)fprintf(
         out,
         "kernels, one thread, microseconds of processor time; ratio: the peer's time by ours\n");
     aq_print_fact(out, "processor", "%s (%s)", aq_machine_model(),
-                  aq_cpu_flags_text(report->cpu_flags));
+                  aq_cpu_flags_text(report->cpu_flags, flags, sizeof(flags)));
     aq_print_fact(out, "medians", "of %" PRIu32 " slices; load %.2f before, %.2f after",
                   report->timing.rounds, report->load[0], report->load[1]);
     print_peers(out);

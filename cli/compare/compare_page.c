@@ -192,7 +192,8 @@ static void add_circumstances(const aq_compare_summary *summary, aq_long_text *o
     aq_long_text_add(out,
                      ", %u processors (%s); actorq %s; %s. One run at a time, the %ss in turn "
                      "for each seed, seeds %" PRIu64 " to %" PRIu64 ".</p>\n<pre>",
-                     aq_machine_cpu_count(), aq_cpu_flags_text(aq_cpu_flags()), AQ_VERSION, when,
+                     aq_machine_cpu_count(),
+                     aq_cpu_flags_text(aq_cpu_flags(), flags, sizeof(flags)), AQ_VERSION, when,
                      aq_compare_subject_name(plan->request.subject), plan->seed_first,
                      plan->seed_first + plan->seeds - 1);
     aq_long_text_add_html(out, plan->command);

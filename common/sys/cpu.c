@@ -47,9 +47,8 @@ static const struct rung {
 #define RUNG_COUNT (sizeof(rungs) / sizeof(rungs[0]))
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static uint32_t detected;               /* set by `once`, then constant, as are the next two */
+static uint32_t detected;               /* set by `once`, then constant, as is the next */
 static const char *ignored_environment; /* ACTORQ_CPU where it names no rung */
-static char flag_texts[ALL_FLAGS + 1][80];
 static atomic_uint mask = UINT32_MAX;
 
 #if defined(__x86_64__)
@@ -123,16 +122,6 @@ static uint32_t detect(void)
 }
 #endif
 
-static void write_flag_text(char *out, size_t size, uint32_t flags)
-{
-    snprintf(out, size, "%s", flags == 0 ? "scalar" : "");
-    for (size_t i = 0; i < RUNG_COUNT; i++) {
-        if ((flags & rungs[i].flag) != 0) {
-            aq_text_append(out, size, "%s%s", out[0] == '\0' ? "" : " ", rungs[i].name);
-        }
-    }
-}
-
 static void read_environment(void)
 {
     const char *text = getenv("ACTORQ_CPU");
@@ -151,9 +140,6 @@ static void read_environment(void)
 static void prepare(void)
 {
     detected = detect();
-    for (uint32_t flags = 0; flags <= ALL_FLAGS; flags++) {
-        write_flag_text(flag_texts[flags], sizeof(flag_texts[flags]), flags);
-    }
     read_environment();
 }
 
@@ -193,8 +179,13 @@ const char *aq_cpu_mask_problem(void)
     return ignored_environment;
 }
 
-const char *aq_cpu_flags_text(uint32_t flags)
+const char *aq_cpu_flags_text(uint32_t flags, char *out, size_t size)
 {
-    prepare_once();
-    return flag_texts[flags & ALL_FLAGS];
+    snprintf(out, size, "%s", (flags & ALL_FLAGS) == 0 ? "scalar" : "");
+    for (size_t i = 0; i < RUNG_COUNT; i++) {
+        if ((flags & rungs[i].flag) != 0) {
+            aq_text_append(out, size, "%s%s", out[0] == '\0' ? "" : " ", rungs[i].name);
+        }
+    }
+    return out;
 }

@@ -10,6 +10,7 @@
 #ifndef AQ_COMMON_SYS_CPU_H
 #define AQ_COMMON_SYS_CPU_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
@@ -39,7 +40,8 @@ int aq_cpu_mask_from_text(const char *text, uint32_t *ret_mask) AQ_MUST_USE;
  * when all is well. */
 const char *aq_cpu_mask_problem(void);
 
-/* "sse42 avx2 avx512 avx512vnni", for logs; "scalar" for none. Static storage. */
-const char *aq_cpu_flags_text(uint32_t flags);
+/* "sse42 avx2 avx512 avx512vnni", for logs; "scalar" for none. Returns `out`. */
+enum { AQ_CPU_TEXT_MAX = 80 };
+const char *aq_cpu_flags_text(uint32_t flags, char *out, size_t size);
 
 #endif

@@ -104,8 +104,9 @@ int main(int argc, char **argv)
         }
     }
     const uint32_t flags = aq_cpu_flags();
+    char names[AQ_CPU_TEXT_MAX];
     printf("AQ_SEED=%llu, flags: %s, rung: %s\n", (unsigned long long)seed,
-           aq_cpu_flags_text(flags), aq_qkernels_select(flags)->name);
+           aq_cpu_flags_text(flags, names, sizeof(names)), aq_qkernels_select(flags)->name);
 
     size_t failures = 0;
     const aq_qkernels *rung;

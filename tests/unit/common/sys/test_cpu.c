@@ -133,12 +133,15 @@ TEST(another_text_is_no_rung)
 
 TEST(flags_have_a_text)
 {
-    assert_string_equal(aq_cpu_flags_text(0), "scalar");
-    assert_string_equal(aq_cpu_flags_text(AQ_CPU_AVX2), "avx2");
-    assert_string_equal(aq_cpu_flags_text(UINT32_MAX),
+    char text[AQ_CPU_TEXT_MAX];
+    assert_string_equal(aq_cpu_flags_text(0, text, sizeof(text)), "scalar");
+    assert_string_equal(aq_cpu_flags_text(AQ_CPU_AVX2, text, sizeof(text)), "avx2");
+    assert_string_equal(aq_cpu_flags_text(UINT32_MAX, text, sizeof(text)),
                         "sse42 avx2 avxvnni avx512 avx512vnni avx512bf16 amxbf16 neon neondot");
-    assert_string_equal(aq_cpu_flags_text(AQ_CPU_NEON | AQ_CPU_NEON_DOT), "neon neondot");
-    assert_string_equal(aq_cpu_flags_text(AQ_CPU_SSE42 | AQ_CPU_AVX512), "sse42 avx512");
+    assert_string_equal(aq_cpu_flags_text(AQ_CPU_NEON | AQ_CPU_NEON_DOT, text, sizeof(text)),
+                        "neon neondot");
+    assert_string_equal(aq_cpu_flags_text(AQ_CPU_SSE42 | AQ_CPU_AVX512, text, sizeof(text)),
+                        "sse42 avx512");
 }
 
 int main(void)
