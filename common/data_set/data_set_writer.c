@@ -3,18 +3,14 @@
  */
 #include "common/data_set/data_set_writer.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/crc32c.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/base/rng.h"
 #include "common/sys/file.h"
 
 enum { BUFFER_BYTES = 1 << 20 };
@@ -85,8 +81,7 @@ int aq_data_set_writer_create(const char *path, const aq_data_set_info *info, bo
     writer->buffer = aq_alloc(BUFFER_BYTES, 1);
     int rc = writer->buffer != NULL ? 0 : aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
     if (rc == 0 && (aq_text_set(writer->path, sizeof(writer->path), path) != 0 ||
-                    aq_text_format(writer->temporary, sizeof(writer->temporary),
-                                   "%s.tmp-%016" PRIx64, path, aq_rng_system_seed()) != 0)) {
+                    aq_file_temporary(writer->temporary, sizeof(writer->temporary), path) != 0)) {
         rc = aq_fail(error, AQ_E_TOO_BIG, "the path of the data set is too long");
     }
     if (rc == 0) {
@@ -149,27 +144,6 @@ int aq_data_set_writer_add(aq_data_set_writer *writer, const aq_data_set_block *
     return rc;
 }
 
-/* So that the name is on the disk, too. */
-static int sync_folder(const aq_data_set_writer *writer, aq_error *error)
-{
-    char folder[PATH_MAX];
-    (void)snprintf(folder, sizeof(folder), "%s", writer->path);
-    char *slash = strrchr(folder, '/');
-    if (slash == NULL) {
-        (void)snprintf(folder, sizeof(folder), ".");
-    } else {
-        slash[slash == folder] = '\0';
-    }
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL)
-                 ? 0
-                 : aq_file_fail(error, writer->path, "sync");
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return rc;
-}
-
 int aq_data_set_writer_finish(aq_data_set_writer *writer, aq_error *error)
 {
     uint8_t bytes[AQ_DATA_SET_MARK_BYTES];
@@ -191,7 +165,9 @@ int aq_data_set_writer_finish(aq_data_set_writer *writer, aq_error *error)
     }
     if (rc == 0) {
         writer->renamed = true;
-        rc = sync_folder(writer, error);
+        rc = aq_file_sync_folder(writer->path, NULL) != 0
+                 ? aq_file_fail(error, writer->path, "sync")
+                 : 0;
     }
     return rc;
 }

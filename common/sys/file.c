@@ -150,8 +150,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t size)
     return 0;
 }
 
-/* Makes a rename inside the folder of `path` durable. */
-static int sync_folder_of(const char *path, aq_error *error)
+int aq_file_sync_folder(const char *path, aq_error *error)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -177,15 +176,19 @@ static int sync_folder_of(const char *path, aq_error *error)
     return rc;
 }
 
+int aq_file_temporary(char *out, size_t size, const char *path)
+{
+    /* Random rather than the process id: daemons in containers are all process 1, and may share a
+     * volume. */
+    return aq_text_format(out, size, "%s" TEMPORARY_MARK "%016" PRIx64, path, aq_rng_system_seed());
+}
+
 /* By a temporary file, which takes the place of `path` once it is whole. */
 static int replace(const char *path, const void *bytes, size_t size, aq_error *error)
 {
     char temporary[PATH_MAX];
 
-    /* Random rather than the process id: daemons in containers are all process 1, and may share a
-     * volume. */
-    int rc = aq_text_format(temporary, sizeof(temporary), "%s" TEMPORARY_MARK "%016" PRIx64, path,
-                            aq_rng_system_seed());
+    int rc = aq_file_temporary(temporary, sizeof(temporary), path);
     if (rc < 0) {
         return aq_fail(error, rc, "%s: the path is too long", path);
     }
@@ -209,7 +212,7 @@ static int replace(const char *path, const void *bytes, size_t size, aq_error *e
         rc = aq_file_fail(error, path, "rename the temporary file to it");
         goto fail_closed;
     }
-    return sync_folder_of(path, error);
+    return aq_file_sync_folder(path, error);
 
 fail_open:
     close(fd);
@@ -331,7 +334,7 @@ int aq_dir_create(const char *path, aq_error *error)
                 return aq_file_fail(error, part, "make the folder");
             }
         } else {
-            int rc = sync_folder_of(part, error);
+            int rc = aq_file_sync_folder(part, error);
             if (rc != 0) {
                 return rc;
             }

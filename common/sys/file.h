@@ -31,6 +31,12 @@ bool aq_file_peek(char *out, size_t size, const char *path_format, ...) AQ_PRINT
 int aq_file_write_atomic(const char *path, const void *bytes, size_t size,
                          aq_error *error) AQ_MUST_USE;
 
+/* For files that are written in pieces, what that one does. The name of a temporary file beside
+ * `path`, a new one each time: AQ_E_TOO_BIG. And to make a rename to `path` durable; errno says why
+ * it can't. */
+int aq_file_temporary(char *out, size_t size, const char *path) AQ_MUST_USE;
+int aq_file_sync_folder(const char *path, aq_error *error) AQ_MUST_USE;
+
 /* Makes the folder and its parents, durably. An existing folder is fine, another thing of that name
  * is not: AQ_E_EXISTS. */
 int aq_dir_create(const char *path, aq_error *error) AQ_MUST_USE;
