@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/base/parse.h"
+#include "common/sys/cpus.h"
 #include "common/sys/file.h"
 
 enum { TEXT_BYTES = 256 };
@@ -79,21 +80,9 @@ static bool read_event(const char *dir, const char *event, perf_event *ret_event
     return true;
 }
 
-/* "32" or "0-1", one place of a list. */
-static bool parse_range(char *text, uint64_t *ret_first, uint64_t *ret_last)
-{
-    char *dash = strchr(text, '-');
-    if (dash) {
-        *dash = '\0';
-    }
-    return aq_parse_u64(text, ret_first) == 0 &&
-           aq_parse_u64(dash ? dash + 1 : text, ret_last) == 0 && *ret_first <= *ret_last &&
-           *ret_last <= INT16_MAX;
-}
-
 typedef struct perf_unit {
     uint32_t type;
-    char cpus[TEXT_BYTES];
+    aq_cpus cpus;
     aq_energy_perf_open_fn open_event;
 } perf_unit;
 
@@ -122,28 +111,19 @@ static int open_on(const perf_unit *unit, const char *name, const perf_event *ev
 static int open_event_everywhere(const perf_unit *unit, const char *name, const perf_event *event,
                                  bool is_dram, aq_energy_counters *counters, aq_error *error)
 {
-    char cpus[TEXT_BYTES];
-    memcpy(cpus, unit->cpus, sizeof(cpus));
-    char *saved = NULL;
-    for (char *range = strtok_r(cpus, ",", &saved); range; range = strtok_r(NULL, ",", &saved)) {
-        uint64_t first, last;
-        if (!parse_range(range, &first, &last)) {
-            return aq_fail(error, AQ_E_CORRUPT, "perf: power/cpumask is '%s'", unit->cpus);
-        }
-        for (uint64_t cpu = first; cpu <= last; cpu++) {
-            int rc = open_on(unit, name, event, is_dram, (int)cpu, counters, error);
-            if (rc != 0) {
-                return rc;
-            }
+    int rc = 0;
+    for (int cpu = 0; rc == 0 && cpu < AQ_CPUS_MAX; cpu++) {
+        if (unit->cpus.has[cpu]) {
+            rc = open_on(unit, name, event, is_dram, cpu, counters, error);
         }
     }
-    return 0;
+    return rc;
 }
 
 int aq_energy_perf_open(const char *dir, aq_energy_perf_open_fn open_event,
                         aq_energy_counters *ret_counters, aq_error *error)
 {
-    char type[TEXT_BYTES];
+    char type[TEXT_BYTES], cpus[TEXT_BYTES];
     uint64_t type_number;
     perf_event package, dram;
     perf_unit unit = {.open_event = open_event};
@@ -152,16 +132,18 @@ int aq_energy_perf_open(const char *dir, aq_energy_perf_open_fn open_event,
         return aq_fail(error, AQ_E_NOT_FOUND, "%s/power: no such unit", dir);
     }
     if (aq_parse_u64(type, &type_number) != 0 || type_number > UINT32_MAX ||
-        !read_line(dir, "cpumask", unit.cpus) || !read_event(dir, "energy-pkg", &package)) {
+        !read_line(dir, "cpumask", cpus) || !read_event(dir, "energy-pkg", &package)) {
         return aq_fail(error, AQ_E_CORRUPT, "%s/power: not a unit that counts packages", dir);
     }
     unit.type = (uint32_t)type_number;
+    aq_cpus all;
+    memset(all.has, true, sizeof(all.has));
+    if (aq_cpus_read(cpus, &all, &unit.cpus, NULL) != 0) {
+        return aq_fail(error, AQ_E_CORRUPT, "perf: power/cpumask is '%s'", cpus);
+    }
     int rc = open_event_everywhere(&unit, "energy-pkg", &package, false, &counters, error);
     if (rc == 0 && read_event(dir, "energy-ram", &dram)) {
         rc = open_event_everywhere(&unit, "energy-ram", &dram, true, &counters, error);
-    }
-    if (rc == 0 && counters.count == 0) {
-        rc = aq_fail(error, AQ_E_CORRUPT, "%s/power: no processor to count on", dir);
     }
     if (rc != 0) {
         aq_energy_counters_fini(&counters);
