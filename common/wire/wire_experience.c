@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/little_endian.h"
 #include "common/base/varint.h"
 #include "common/net/rpc/wire_scan.h"
 #include "common/wire/wire_frame.h"
@@ -395,10 +396,8 @@ int aq_wire_experience_copy_as(const aq_lease *frame, uint64_t incarnation, aq_b
         aq_wire_scan_of(frame->bytes + AQ_FRAME_HEADER_BYTES, frame->size - AQ_FRAME_HEADER_BYTES);
     for (rc = aq_wire_scan_next(&scan, &field); rc > 0; rc = aq_wire_scan_next(&scan, &field)) {
         if (field.number == INCARNATION) {
-            uint8_t *at = out->data + start + (size_t)(scan.at - frame->bytes);
-            for (int i = 1; i <= 8; i++) {
-                *(at - i) = (uint8_t)(incarnation >> (64 - 8 * i));
-            }
+            uint8_t *end = out->data + start + (size_t)(scan.at - frame->bytes);
+            aq_u64_put(end - sizeof(incarnation), incarnation);
         }
     }
     AQ_ASSERT(rc == 0); /* it has arrived */

@@ -33,9 +33,9 @@ static inline ProtobufCBinaryData aq_wire_bytes(const void *bytes, size_t size)
     return (ProtobufCBinaryData){.len = size, .data = (uint8_t *)(uintptr_t)bytes};
 }
 
-static inline uint32_t *aq_wire_words(const uint32_t *words)
+static inline void *aq_wire_lend(const void *array)
 {
-    return (uint32_t *)(uintptr_t)words;
+    return (void *)(uintptr_t)array;
 }
 
 static inline char *aq_wire_text(const char *text)

@@ -36,7 +36,7 @@ static void shape_to(const aq_layer_spec *layer, aq_wire_shape_view *view,
     const struct shape_row *own = &own_messages[layer->kind];
     if (own->descriptor == NULL) {
         message->n_shape = aq_layer_shape_words(layer->kind);
-        message->shape = aq_wire_words(layer->shape);
+        message->shape = aq_wire_lend(layer->shape);
         return;
     }
     ProtobufCMessage *shape = &view->conv.base;
@@ -78,7 +78,7 @@ static void layer_to(const aq_net_spec *spec, uint32_t index, aq_wire_network_vi
     message->activation = layer->activation;
     if (!aq_net_is_chained(spec, index)) {
         message->n_sources = layer->sources.count;
-        message->sources = aq_wire_words(layer->sources.values);
+        message->sources = aq_wire_lend(layer->sources.values);
     }
     shape_to(layer, &view->shapes[index], message);
     view->layer_pointers[index] = message;

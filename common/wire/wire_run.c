@@ -25,12 +25,6 @@ _Static_assert((int)ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING == (int)AQ_RUN_RUNN
 
 /* ---- schema -------------------------------------------------------------------------------- */
 
-/* As aq_wire_bytes: protobuf-c's arrays are not const, packing only reads them. */
-static void *lend(const void *array)
-{
-    return (void *)(uintptr_t)array;
-}
-
 static void space_to(const aq_space *space, Actorq__V1__Space *ret_message)
 {
     actorq__v1__space__init(ret_message);
@@ -42,11 +36,11 @@ static void space_to(const aq_space *space, Actorq__V1__Space *ret_message)
         AQ_ASSERT(space->bound_count <= AQ_BOUNDS_MAX);
         ret_message->dtype = space->dtype;
         ret_message->n_shape = space->rank;
-        ret_message->shape = lend(space->shape);
+        ret_message->shape = aq_wire_lend(space->shape);
         ret_message->n_low = space->bound_count;
-        ret_message->low = lend(space->low);
+        ret_message->low = aq_wire_lend(space->low);
         ret_message->n_high = space->bound_count;
-        ret_message->high = lend(space->high);
+        ret_message->high = aq_wire_lend(space->high);
         ret_message->frames = space->frames;
     }
 }
