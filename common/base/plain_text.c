@@ -4,19 +4,12 @@
 #include "common/base/plain_text.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/utf8.h"
 
 enum { LABEL_COLUMNS = 14, FACT_BYTES_MAX = 1024, LINE_BYTES_MAX = 4096 };
-
-/* C0, DEL and C1: the last also begin escape sequences on some terminals. */
-static bool is_control(uint32_t code_point)
-{
-    return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
-}
 
 const char *aq_plain_text(char *out, size_t size, const char *text)
 {
@@ -25,7 +18,7 @@ const char *aq_plain_text(char *out, size_t size, const char *text)
     while (*text != '\0') {
         uint32_t code_point = 0;
         size_t bytes = aq_utf8_decode(text, &code_point);
-        const char *from = bytes == 0 || is_control(code_point) ? "?" : text;
+        const char *from = bytes == 0 || aq_utf8_is_control(code_point) ? "?" : text;
         size_t count = from == text ? bytes : 1;
         if (used + count >= size) {
             break;

@@ -4,6 +4,7 @@
 #ifndef AQ_COMMON_BASE_UTF8_H
 #define AQ_COMMON_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,5 +12,11 @@
  * the text is at its end or not UTF-8 there (overlong, a surrogate, past U+10FFFF, cut off), and
  * then `*ret_code_point` is untouched. Any thread. */
 size_t aq_utf8_decode(const char *text, uint32_t *ret_code_point);
+
+/* C0, DEL and C1: the last also begin escape sequences on some terminals. */
+static inline bool aq_utf8_is_control(uint32_t code_point)
+{
+    return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
+}
 
 #endif

@@ -39,7 +39,7 @@ static const char *show(char *out, const char *text)
             used += 3;
             break;
         }
-        if (size == 0 || code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0)) {
+        if (size == 0 || aq_utf8_is_control(code_point)) {
             out[used++] = '?';
             text += size == 0 ? 1 : size;
         } else {
@@ -123,7 +123,7 @@ static int set_text(const aq_setting *row, const char *text, char *member, aq_er
         uint32_t code_point = 0;
         size_t size = aq_utf8_decode(at, &code_point);
 
-        if (size == 0 || code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0)) {
+        if (size == 0 || aq_utf8_is_control(code_point)) {
             return fail_value(row, text, "holds a control character or is not UTF-8", error);
         }
         at += size;
@@ -314,8 +314,8 @@ static int append_quoted(aq_buffer *out, const char *text)
         if (code_point == '"' || code_point == '\\') {
             snprintf(escaped, sizeof(escaped), "\\%c", (int)code_point);
             rc = append(out, escaped);
-        } else if (size == 0 || code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0) ||
-                   code_point == 0x2028 || code_point == 0x2029 || code_point == 0xfeff ||
+        } else if (size == 0 || aq_utf8_is_control(code_point) || code_point == 0x2028 ||
+                   code_point == 0x2029 || code_point == 0xfeff ||
                    (code_point & 0xfffe) == 0xfffe) {
             snprintf(escaped, sizeof(escaped), "\\U%08" PRIX32, code_point);
             rc = append(out, escaped);

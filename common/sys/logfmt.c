@@ -60,7 +60,7 @@ size_t aq_logfmt_escape(const char *text, char out[AQ_LOGFMT_ESCAPED_MAX])
         snprintf(out, AQ_LOGFMT_ESCAPED_MAX, "\\n");
     } else if (code_point == '\t') {
         snprintf(out, AQ_LOGFMT_ESCAPED_MAX, "\\t");
-    } else if (code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0)) {
+    } else if (aq_utf8_is_control(code_point)) {
         snprintf(out, AQ_LOGFMT_ESCAPED_MAX, "\\u%04x", (unsigned)code_point & 0xffffu);
     } else {
         memcpy(out, text, size);
