@@ -228,12 +228,10 @@ static uint64_t hash_bound(uint64_t hash, float bound)
     return aq_fnv1a_word(hash, bits);
 }
 
-/* Each part of varying length comes after that length, so two schemas never give the same words. */
-enum { /* so that nothing else gives the same words */
-       HASH_FRAMES = 0x66720000,
-       HASH_SEVERAL = 0x73760000
-};
+/* So that nothing else gives the same words. */
+enum { HASH_FRAMES = 0x66720000, HASH_SEVERAL = 0x73760000 };
 
+/* Each part of varying length comes after that length, so two schemas never give the same words. */
 static uint64_t hash_space(uint64_t hash, const aq_space *space)
 {
     hash = aq_fnv1a_word(hash, space->kind);

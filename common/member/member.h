@@ -3,7 +3,7 @@
  * Joins, beats, joins again when the learner does not know it (any more), and tells its owner what
  * changed. No sockets and no clock: it speaks through an RPC channel and is told the time.
  *
- *   JOINING --Join OK--> MEMBER --unknown, run changed--> JOINING
+ *   JOINING --Join OK--> JOINED --unknown, run changed--> JOINING
  *      \--refused for good--> REFUSED        \--run ended--> ENDED
  *
  * Order of starting does not matter: while the learner is away, calls fail and are tried again with

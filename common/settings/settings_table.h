@@ -9,6 +9,9 @@
 
 #include "common/settings/settings.h"
 
+/* Bytes of a list as it is written, blanks and brackets included. */
+enum { AQ_SETTING_LIST_MAX = 512 };
+
 /* Letters of the section in "section.key", 0 for a key without one. */
 size_t aq_setting_section_length(const aq_setting *row);
 

@@ -21,9 +21,6 @@
 
 #define SHOWN_SIZE 64
 
-/* Bytes of a list as it is written, blanks and brackets included. */
-enum { SETTING_LIST_MAX = 512 };
-
 /* A text from outside for an error message: quoted, on one line, cut at SHOWN_SIZE. */
 static const char *show(char *out, const char *text)
 {
@@ -137,7 +134,7 @@ static int set_text(const aq_setting *row, const char *text, char *member, aq_er
 /* "[64, 64]" is kept as "64,64", so that what means the same is the same. */
 static int set_list(const aq_setting *row, const char *text, char *member, aq_error *error)
 {
-    char items[SETTING_LIST_MAX];
+    char items[AQ_SETTING_LIST_MAX];
     size_t length = strlen(text);
     size_t used = 0;
     const bool is_bracketed = length >= 2 && text[0] == '[' && text[length - 1] == ']';

@@ -8,8 +8,6 @@
 
 #include "common/base/parse.h"
 
-enum { LIST_BYTES_MAX = 512 };
-
 /* A walk, and the problem that ended it, if one did. */
 typedef struct file_walk {
     yaml_parser_t parser;
@@ -127,7 +125,7 @@ static int skip_collection(file_walk *walk)
 
 /* Goes to the end of the list in hand and has its texts in `out`, "64,64". *ret_text is that, or
  * NULL: the list holds more than texts, or more than fits. */
-static int read_list(file_walk *walk, char out[LIST_BYTES_MAX], const char **ret_text)
+static int read_list(file_walk *walk, char out[AQ_SETTING_LIST_MAX], const char **ret_text)
 {
     size_t used = 0;
     bool is_first = true;
@@ -140,7 +138,7 @@ static int read_list(file_walk *walk, char out[LIST_BYTES_MAX], const char **ret
             return rc;
         }
         if (walk->event.type == YAML_SCALAR_EVENT) {
-            if (aq_text_format(out + used, LIST_BYTES_MAX - used, "%s%s", is_first ? "" : ",",
+            if (aq_text_format(out + used, AQ_SETTING_LIST_MAX - used, "%s%s", is_first ? "" : ",",
                                (const char *)walk->event.data.scalar.value) != 0) {
                 *ret_text = NULL;
             }
@@ -174,7 +172,7 @@ static int walk_mapping(file_walk *walk, const char *section)
 {
     for (;;) {
         aq_settings_node node = {.in_section = section != NULL};
-        char list[LIST_BYTES_MAX];
+        char list[AQ_SETTING_LIST_MAX];
         int rc = next_event(walk);
 
         if (rc != 0 || walk->event.type == YAML_MAPPING_END_EVENT) {

@@ -39,10 +39,10 @@ int aq_url_reachable(const char *url, const char *seen_from, char *ret_url,
  * socket of this host, or of a name. */
 bool aq_url_network(const char *seen_from, struct in6_addr *ret_network);
 
-/* 1 when the url can be reached from this host only (ipc, inproc, a loopback address). */
+/* Whether the url can be reached from this host only (ipc, inproc, a loopback address). */
 bool aq_url_is_local(const char *url);
 
-/* 1 for tcp with a wildcard host. */
+/* Whether it is tcp with a wildcard host. */
 bool aq_url_is_wildcard(const char *url);
 
 /* What "*" listens at on this host: "[::]", which is every address of both families; "0.0.0.0"
