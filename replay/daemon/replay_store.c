@@ -103,7 +103,7 @@ const char *aq_replay_store_fate(const aq_replay_store *store)
 static bool specs_agree(const aq_table_spec *a, const aq_table_spec *b)
 {
     bool agree = strcmp(a->name, b->name) == 0;
-#define COMPARE(member) agree = agree && a->member == b->member;
+#define COMPARE(section, member) agree = agree && a->member == b->member;
     AQ_TABLE_SPEC_NUMBERS(COMPARE)
 #undef COMPARE
     return agree;
