@@ -10,8 +10,8 @@ without our own code: observations name their steps (named_steps.c), and data se
 policies are read here.
 
 AQ_FAULTS says how many lives of each campaign (0: all that there are), AQ_SEED which, AQ_MATCH only
-those whose operation, such as "open ROOT/checkpoints/step-", holds this text. AQ_EACH=N lets each of
-the first N operations of a kind go wrong, instead of the first and a later one.
+those whose operation, such as "open ROOT/checkpoints/step-", holds this text. AQ_EACH=N lets each
+of the first N operations of a kind go wrong, instead of the first and a later one.
 """
 import array
 import collections
