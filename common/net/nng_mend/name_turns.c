@@ -20,7 +20,7 @@
 #include "common/base/mutex.h"
 #include "common/base/parse.h"
 #include "common/net/address/dial_tries.h"
-#include "common/net/nng_mend/nng_mend.h"
+#include "common/net/nng_mend/stand_in.h"
 #include "common/net/nng_mend/tls_mend.h"
 
 /* A learner's two ports and those of 64 shards, and some that moved. */
@@ -134,7 +134,7 @@ static aq_resolve_fn resolver_now(void)
     aq_resolve_fn function = atomic_load(&resolver);
 
     if (function == NULL) {
-        aq_nng_find_theirs("getaddrinfo", &function);
+        aq_find_theirs("getaddrinfo", &function);
     }
     return function;
 }

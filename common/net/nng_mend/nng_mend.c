@@ -15,11 +15,10 @@
  * word: the transfer never ends, and NNG's one thread that ends connections waits for it for good.
  * No connection of the process is ended or made anew after that, and no socket can be closed.
  */
-#define _GNU_SOURCE /* RTLD_NEXT, syscall */
+#define _DEFAULT_SOURCE /* syscall */
 
 #include "common/net/nng_mend/nng_mend.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <nng/nng.h>
 #include <pthread.h>
@@ -30,6 +29,7 @@
 #include <unistd.h>
 
 #include "common/base/assert.h"
+#include "common/net/nng_mend/stand_in.h"
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/nng_mend/tcp_patience.h"
 
@@ -41,32 +41,22 @@ static stream_fn real_send;
 static stream_fn real_recv;
 static bool loses_steps; /* this release of NNG does */
 
-void aq_nng_find_theirs(const char *name, void *ret_function)
-{
-    void *theirs = dlsym(RTLD_NEXT, name);
-
-    AQ_ASSERT(theirs != NULL);
-    AQ_ASSERT(theirs != dlsym(RTLD_DEFAULT, name)); /* that is ours */
-    _Static_assert(sizeof(stream_fn) == sizeof(theirs), "POSIX lets a pointer be either");
-    memcpy(ret_function, &theirs, sizeof(theirs));
-}
-
 static void find_real(void)
 {
-    static const char *const of_the_c_library[] = {
-        "accept", "bind", "close", "connect", "getaddrinfo", "getsockopt", "readv", "setsockopt"};
+    static const char *const ours[] = {"accept",          "bind",           "close", "connect",
+                                       "getaddrinfo",     "getsockopt",     "readv", "setsockopt",
+                                       "nng_stream_send", "nng_stream_recv"};
     int (*real_close)(int descriptor);
 
-    aq_nng_find_theirs("nng_stream_send", &real_send);
-    aq_nng_find_theirs("nng_stream_recv", &real_recv);
-    aq_nng_find_theirs("close", &real_close);
+    aq_find_theirs("nng_stream_send", &real_send);
+    aq_find_theirs("nng_stream_recv", &real_recv);
+    aq_find_theirs("close", &real_close);
     loses_steps = strncmp(nng_version(), "1.5.", 4) == 0;
     aq_tcp_patience();
     aq_tcp_door();
     aq_tcp_door_closes_with(real_close);
-    for (size_t i = 0; i < sizeof(of_the_c_library) / sizeof(of_the_c_library[0]); i++) {
-        const char *name = of_the_c_library[i];
-        AQ_ASSERT(dlsym(RTLD_DEFAULT, name) != dlsym(RTLD_NEXT, name));
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+        AQ_ASSERT(aq_stands_in(ours[i]));
     }
 }
 

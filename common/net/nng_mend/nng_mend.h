@@ -5,15 +5,8 @@
 #ifndef AQ_COMMON_NET_NNG_MEND_NNG_MEND_H
 #define AQ_COMMON_NET_NNG_MEND_NNG_MEND_H
 
-/* Before a function that stands in for a library's: libraries see it. */
-#define AQ_STAND_IN __attribute__((visibility("default")))
-
 /* Makes sure that the stand-ins are what NNG calls; an assertion when they are not. Called before
  * any connection can be made. Any thread. */
 void aq_nng_mend(void);
-
-/* Writes a pointer to the function that a library has by this name, behind ours; an assertion when
- * there is none, or ours is not the one that is called. Any thread. */
-void aq_nng_find_theirs(const char *name, void *ret_function);
 
 #endif

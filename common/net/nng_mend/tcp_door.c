@@ -21,7 +21,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/net/address/peer_network.h"
-#include "common/net/nng_mend/nng_mend.h"
+#include "common/net/nng_mend/stand_in.h"
 
 enum {
     MESSAGE_MS = 10000,

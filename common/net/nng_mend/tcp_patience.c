@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "common/net/nng_mend/name_turns.h"
-#include "common/net/nng_mend/nng_mend.h"
+#include "common/net/nng_mend/stand_in.h"
 
 /* A connection on which nothing comes is asked after so long, and then again and again; whether it
  * is given up is said by AQ_TCP_SILENCE_MS. */

@@ -23,7 +23,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/mutex.h"
-#include "common/net/nng_mend/nng_mend.h"
+#include "common/net/nng_mend/stand_in.h"
 #include "common/net/nng_mend/tcp_door.h"
 
 typedef int (*rng_fn)(void *, unsigned char *, size_t);
@@ -53,14 +53,21 @@ static defaults_fn real_defaults;
 static read_fn real_read;
 static _Atomic(const char *) refusal; /* see aq_tls_refusal */
 
+/* The function that the library has by this name, behind ours. */
+static void find(const char *name, void *ret_function)
+{
+    aq_find_theirs(name, ret_function);
+    AQ_ASSERT(aq_stands_in(name));
+}
+
 static void find_real(void)
 {
-    aq_nng_find_theirs("mbedtls_pk_sign", &real_sign);
-    aq_nng_find_theirs("mbedtls_pk_sign_restartable", &real_sign_restartable);
-    aq_nng_find_theirs("mbedtls_pk_verify_ext", &real_verify_ext);
-    aq_nng_find_theirs("mbedtls_ssl_handshake", &real_handshake);
-    aq_nng_find_theirs("mbedtls_ssl_config_defaults", &real_defaults);
-    aq_nng_find_theirs("mbedtls_ssl_read", &real_read);
+    find("mbedtls_pk_sign", &real_sign);
+    find("mbedtls_pk_sign_restartable", &real_sign_restartable);
+    find("mbedtls_pk_verify_ext", &real_verify_ext);
+    find("mbedtls_ssl_handshake", &real_handshake);
+    find("mbedtls_ssl_config_defaults", &real_defaults);
+    find("mbedtls_ssl_read", &real_read);
 }
 
 void aq_tls_mend(void)
