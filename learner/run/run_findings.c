@@ -47,11 +47,6 @@
 /* A version of which less has changed is the one before it, to actors. */
 #define LEVELS_FROZEN 0.002
 
-/* The most that can be set. */
-#define NOISE_MAX     2.0
-#define DEVIATION_MAX 10.0
-#define BUDGET_MAX    1.0
-
 enum { FIGURE_MAX = 32 };
 
 static double last(double known, double value)
@@ -269,23 +264,39 @@ static void suggest_drawing(const aq_learning_facts *facts, bool are_choices, aq
     }
 }
 
+/* Twice of it, or of `least` where that is more, within the setting's bounds. False: it is the most
+ * that can be set. */
+static bool suggest_twice(const char *key, double value, double least, aq_finding *finding)
+{
+    const double most = aq_run_config_row(key)->max;
+    if (value < most) {
+        suggest(finding, "%s=%g", key, fmin(most, 2 * fmax(least, value)));
+    }
+    return value < most;
+}
+
 /* The same of what is added to a policy that does not draw. */
 static void suggest_noise(const aq_learning_facts *facts, bool are_choices, aq_finding *finding)
 {
     const aq_run_config *config = facts->config;
     const bool are_noisy = are_choices && config->learner.noisy > 0;
     const bool are_random = are_choices && !are_noisy;
-    if (!are_choices && config->actor.noise < NOISE_MAX) {
-        suggest(finding, "actor.noise=%g", fmin(NOISE_MAX, 2 * fmax(0.25, config->actor.noise)));
-    } else if (are_noisy && config->learner.noisy_deviation < DEVIATION_MAX) {
-        suggest(finding, "learner.noisy_deviation=%g",
-                fmin(DEVIATION_MAX, 2 * fmax(0.25, config->learner.noisy_deviation)));
-    } else if (are_random && config->actor.epsilon_alpha > 1) {
+    if (!are_choices && suggest_twice("actor.noise", config->actor.noise, 0.25, finding)) {
+        return;
+    }
+    if (are_noisy &&
+        suggest_twice("learner.noisy_deviation", config->learner.noisy_deviation, 0.25, finding)) {
+        return;
+    }
+    if (are_random && config->actor.epsilon_alpha > 1) {
         suggest(finding, "actor.epsilon_alpha=1");
-    } else if (are_random && config->actor.epsilon_base < 1) {
-        suggest(finding, "actor.epsilon_base=%g",
-                fmin(1, 2 * fmax(0.1, config->actor.epsilon_base)));
-    } else if (!are_noisy && config->actor.explore_steps > 0) {
+        return;
+    }
+    if (are_random &&
+        suggest_twice("actor.epsilon_base", config->actor.epsilon_base, 0.1, finding)) {
+        return;
+    }
+    if (!are_noisy && config->actor.explore_steps > 0) {
         suggest(finding, "actor.explore_steps=%" PRIu64, 2 * config->actor.explore_steps);
     } else {
         suggest_more(facts, 2, finding);
@@ -399,10 +410,8 @@ static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings
         suggest(finding, "learner.qat_bits=%u", bits);
     } else if (format != AQ_FORMAT_INT8_CHANNEL) {
         suggest(finding, "quantizer.format=int8");
-    } else if (config->quantizer.error_budget < BUDGET_MAX) {
-        suggest(finding, "quantizer.error_budget=%g",
-                fmin(BUDGET_MAX, 2 * config->quantizer.error_budget));
-    } else {
+    } else if (!suggest_twice("quantizer.error_budget", config->quantizer.error_budget, 0,
+                              finding)) {
         suggest_more(facts, 2, finding);
     }
 }

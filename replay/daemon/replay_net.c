@@ -41,8 +41,7 @@ enum {
     IDLE_TICK_MS = 20, /* while there is no run */
     LINGER_MS = 100,
     LEARNER_CALLS_MAX = 8,
-    SAMPLES_AHEAD_MAX = 64, /* the most that learner.prefetch may be */
-    RECONNECT_MIN_MS = 50,  /* to the learner, whose own settings come with Join */
+    RECONNECT_MIN_MS = 50, /* to the learner, whose own settings come with Join */
     RECONNECT_MAX_MS = 2000,
 };
 
@@ -165,7 +164,7 @@ static size_t samples_ahead_bytes(const aq_run_settings *settings)
                                                   settings->sample_rows);
         longest = bytes > longest ? bytes : longest;
     }
-    return SAMPLES_AHEAD_MAX * longest;
+    return (size_t)aq_run_config_row("learner.prefetch")->max * longest;
 }
 
 /* Messages may be as long as this run's are. */

@@ -215,20 +215,12 @@ static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error
 static int fill_folder(importing *work, aq_data_imported *ret_imported, aq_error *error)
 {
     int rc = aq_data_lanes_create(sizeof(aq_log_mark), &work->marks);
-    if (rc == 0) {
-        rc = aq_queue_create(1, &work->news);
-    }
-    if (rc != 0) {
-        rc = aq_fail(error, rc, "out of memory");
-        goto done;
-    }
-    rc = open_log(work, error);
+    rc = rc != 0 ? rc : aq_queue_create(1, &work->news);
+    rc = rc != 0 ? aq_fail(error, rc, "out of memory") : open_log(work, error);
     if (rc == 0) {
         rc = copy(work, ret_imported, error);
         work->log->class->close(work->log);
     }
-
-done:
     aq_queue_destroy(work->news);
     aq_data_lanes_destroy(work->marks);
     return rc;
