@@ -76,6 +76,7 @@ void aq_replay_credit_received(const aq_replay_credit *credit, aq_replay_actor *
     /* Still more than that was granted by an earlier incarnation of this shard, and was assumed to
      * have come. */
     actor->received = least_of(actor->received + fresh, actor->granted + credit->lanes);
+    actor->brought += fresh;
     aq_replay_demand_received(credit, actor, now_ns, fresh, before);
 }
 
@@ -107,6 +108,42 @@ static uint64_t lack(const aq_replay_credit *credit, uint64_t held, uint64_t tar
     return goal >= held + *ret_least ? goal - held : 0;
 }
 
+static bool is_newcomer(const aq_replay_actor *actor)
+{
+    return actor->brought == 0;
+}
+
+/* What is held and is expected to come. */
+typedef struct shares {
+    uint64_t taken;
+    uint64_t by_newcomers; /* of it */
+    uint64_t workers;      /* live actors that have brought something */
+} shares;
+
+static shares count_shares(aq_replay_credit *credit, bool learner_waits, aq_replay_roster *roster,
+                           int64_t now_ns)
+{
+    shares sum = {0};
+    credit->live = 0;
+    for (size_t i = 0; i < aq_replay_roster_count(roster); i++) {
+        aq_replay_actor *actor = aq_replay_roster_at(roster, i);
+        if (!aq_replay_credit_is_live(actor, now_ns)) {
+            continue;
+        }
+        credit->live++;
+        if (is_stuck(credit, actor, now_ns, learner_waits)) {
+            actor->brought = 0;
+        } else if (!is_newcomer(actor)) {
+            sum.taken += aq_replay_credit_outstanding(actor);
+            sum.workers++;
+        } else if (now_ns - actor->progress_ns < AQ_CREDIT_PATIENCE_NS) {
+            sum.taken += aq_replay_credit_outstanding(actor);
+            sum.by_newcomers += aq_replay_credit_outstanding(actor);
+        }
+    }
+    return sum;
+}
+
 void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *supply,
                             aq_replay_roster *roster, int64_t now_ns)
 {
@@ -114,28 +151,19 @@ void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *su
         aq_replay_demand_share(credit, supply->headroom, roster, now_ns);
         return;
     }
-    bool learner_waits = supply->learner_waits;
-    uint64_t headroom = supply->headroom;
-    size_t count = aq_replay_roster_count(roster);
-    uint64_t taken = 0;
-    credit->live = 0;
-    for (size_t i = 0; i < count; i++) {
-        const aq_replay_actor *actor = aq_replay_roster_at(roster, i);
-        if (aq_replay_credit_is_live(actor, now_ns)) {
-            credit->live++;
-            taken += is_stuck(credit, actor, now_ns, learner_waits)
-                         ? 0
-                         : aq_replay_credit_outstanding(actor);
-        }
-    }
-    if (credit->live == 0 || taken >= headroom) {
+    const uint64_t headroom = supply->headroom;
+    const size_t count = aq_replay_roster_count(roster);
+    const shares sum = count_shares(credit, supply->learner_waits, roster, now_ns);
+    if (credit->live == 0 || sum.taken >= headroom) {
         return;
     }
-    uint64_t free_steps = headroom - taken;
+    uint64_t free_steps = headroom - sum.taken;
     /* Not more than is always allowed while the learner waits, or a wait for a whole portion could
      * be a wait for ever. */
-    uint64_t lanes = least_of(credit->lane_steps, supply->width);
-    uint64_t target = most_of(headroom / credit->live, lanes);
+    const uint64_t lanes = least_of(credit->lane_steps, supply->width);
+    const uint64_t portion = most_of(headroom / most_of(sum.workers, 1), lanes);
+    const uint64_t for_newcomers = sum.workers > 0 ? most_of(headroom / 4, lanes) : headroom;
+    uint64_t by_newcomers = sum.by_newcomers;
     size_t start = credit->turn < count ? credit->turn : 0;
     for (size_t i = 0; i < count && free_steps > 0; i++) {
         size_t at = (start + i) % count;
@@ -143,12 +171,15 @@ void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *su
         if (!aq_replay_credit_is_live(actor, now_ns)) {
             continue;
         }
-        uint64_t held = aq_replay_credit_outstanding(actor);
-        uint64_t give, least;
-        if (is_stuck(credit, actor, now_ns, learner_waits)) {
-            give = held < credit->lane_steps ? credit->lane_steps - held : 0;
-        } else {
-            give = lack(credit, held, target, &least);
+        const uint64_t held = aq_replay_credit_outstanding(actor);
+        const uint64_t to_lanes = credit->lane_steps > held ? credit->lane_steps - held : 0;
+        uint64_t give = to_lanes, least;
+        if (!is_stuck(credit, actor, now_ns, supply->learner_waits)) {
+            give = lack(credit, held, least_of(portion, most_of(lanes, actor->brought)), &least);
+            give = is_newcomer(actor) ? least_of(give, to_lanes) : give;
+            if (is_newcomer(actor) && by_newcomers + give > for_newcomers) {
+                continue;
+            }
             if (give > 0 && free_steps < least) {
                 break; /* it is this one's turn: those who ask for less must not get all there is */
             }
@@ -158,6 +189,7 @@ void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *su
             aq_replay_credit_grant(actor, give);
             actor->progress_ns = now_ns;
             free_steps -= least_of(give, free_steps);
+            by_newcomers += is_newcomer(actor) ? give : 0;
             credit->turn = at + 1;
         }
     }

@@ -13,11 +13,18 @@
  * environments, and is topped up when a quarter is used. Where there is too little for everybody at
  * once, actors take turns.
  *
+ * Who holds credit and sends nothing keeps it from the others, so words are worth nothing here, and
+ * only steps that came are: an actor is trusted with as much as it has brought, which at most doubles
+ * with each portion. A newcomer has brought nothing and is granted one chunk in each environment. It
+ * counts for AQ_CREDIT_PATIENCE_NS, and where somebody works, newcomers together hold no more than a
+ * quarter of the headroom. Members that lie about who they are stay newcomers.
+ *
  * An actor may be unable to send what it was granted: the steps can all sit in open chunks. As long
  * as the learner can sample, it makes new headroom and nothing stands still. While it can't, an
  * actor that made no progress for AQ_CREDIT_PATIENCE_NS is granted what fills a chunk in each of
  * its environments, even beyond the headroom: with that much, at least one chunk must close. One
- * that has as much and sends nothing stops counting after AQ_CREDIT_LIVE_NS.
+ * that has as much and sends nothing stops counting after AQ_CREDIT_LIVE_NS. Either is a newcomer
+ * again.
  *
  * With several tables and a log, why nothing can stand still for ever (aq_credit_supply):
  *   - `headroom` is the least over the tables and the log. Suppose it is below `width`. Then either

@@ -29,6 +29,7 @@ typedef struct aq_replay_actor {
     uint64_t transitions; /* stored, in all */
     uint64_t granted;     /* fresh transitions that it may send in all */
     uint64_t received;    /* of them, how many came; see replay_credit.h */
+    uint64_t brought;     /* steps that came since it was last given up; no word of its own */
     uint64_t told_gaps;   /* sequence.gaps as of the last answer */
     int64_t met_ns;       /* its first message or call */
     int64_t heard_ns;     /* its last one */

@@ -7,7 +7,7 @@
 #include "tests/unit/replay/replay_kit.h"
 
 /* Chunks of 8 in 2 environments: 16 steps fill them all. */
-enum { LANE_STEPS = 16 };
+enum { LANE_STEPS = 16, BROUGHT = 10000 };
 
 typedef struct test_shard {
     aq_replay_limiter limiter;
@@ -31,11 +31,21 @@ static test_shard shard_of(double tolerance)
     return shard;
 }
 
-static aq_replay_actor *call(test_shard *shard, uint64_t number, uint64_t known_granted)
+/* One that has brought nothing yet. */
+static aq_replay_actor *call_anew(test_shard *shard, uint64_t number, uint64_t known_granted)
 {
     aq_replay_actor *actor;
     assert_int_equal(aq_replay_roster_meet(shard->roster, shard->now_ns, number, 1, 0, &actor), 0);
     aq_replay_credit_called(actor, shard->now_ns, known_granted);
+    return actor;
+}
+
+/* One that had brought much when it was first heard here. */
+static aq_replay_actor *call(test_shard *shard, uint64_t number, uint64_t known_granted)
+{
+    const bool is_known = aq_replay_roster_find(shard->roster, number, 1) != NULL;
+    aq_replay_actor *actor = call_anew(shard, number, known_granted);
+    actor->brought += is_known ? 0 : BROUGHT;
     return actor;
 }
 
@@ -326,6 +336,89 @@ TEST(who_never_sends_is_not_granted_without_end)
     call(&shard, 1, idler->granted);
     share(&shard);
     assert_true(worker->granted >= 8);
+}
+
+TEST(a_newcomer_is_granted_a_chunk_in_each_environment_and_then_as_much_as_it_brings)
+{
+    test_shard shard = shard_of(500.0); /* a headroom of 600 */
+    aq_replay_actor *actor = call_anew(&shard, 1, 0);
+    share(&shard);
+    share(&shard);
+    assert_int_equal(actor->granted, LANE_STEPS);
+    receive(&shard, actor, 8);
+    share(&shard);
+    assert_int_equal(actor->granted, 8 + LANE_STEPS);
+    for (uint64_t brought = 2 * LANE_STEPS; brought < 600; brought *= 2) {
+        receive(&shard, actor, aq_replay_credit_outstanding(actor));
+        aq_replay_limiter_sampled(&shard.limiter, 4 * actor->brought);
+        share(&shard);
+        assert_int_equal(aq_replay_credit_outstanding(actor), actor->brought);
+    }
+}
+
+/* Under one name after the other, all of them heard without a pause, and nothing comes. */
+TEST(who_only_says_who_it_is_keeps_no_credit_from_those_who_work)
+{
+    enum { LIARS = 50, HEADROOM = 600 };
+    test_shard shard = shard_of(500.0);
+    aq_replay_actor *worker = call(&shard, 100, 0);
+    for (int i = 0; i < 1000; i++) {
+        shard.now_ns += 20 * AQ_NS_PER_MS;
+        for (uint64_t liar = 0; liar < LIARS; liar++) {
+            call_anew(&shard, liar, (uint64_t)i << 40);
+        }
+        call_anew(&shard, 100, worker->granted);
+        share(&shard);
+        assert_true(aq_replay_credit_outstanding(worker) >= HEADROOM * 3 / 4 - LANE_STEPS);
+        const uint64_t sent = aq_replay_credit_outstanding(worker);
+        receive(&shard, worker, sent);
+        aq_replay_limiter_sampled(&shard.limiter, 4 * sent);
+    }
+    for (uint64_t liar = 0; liar < LIARS; liar++) {
+        const aq_replay_actor *actor = aq_replay_roster_find(shard.roster, liar, 1);
+        assert_int_equal(aq_replay_credit_outstanding(actor), LANE_STEPS);
+    }
+}
+
+/* Liars that are there before it, more than newcomers are granted at once. */
+TEST(a_newcomer_among_liars_has_its_turn)
+{
+    enum { LIARS = 50 };
+    test_shard shard = shard_of(500.0);
+    aq_replay_actor *worker = call(&shard, 100, 0);
+    int rounds = 0;
+    for (uint64_t liar = 0; liar < LIARS; liar++) {
+        call_anew(&shard, liar, 0);
+    }
+    share(&shard);
+    const aq_replay_actor *newcomer = call_anew(&shard, 101, 0);
+    for (; newcomer->granted == 0 && rounds < 1000; rounds++) {
+        const uint64_t sent = aq_replay_credit_outstanding(worker);
+        receive(&shard, worker, sent);
+        aq_replay_limiter_sampled(&shard.limiter, 4 * sent);
+        shard.now_ns += 20 * AQ_NS_PER_MS;
+        for (uint64_t liar = 0; liar < LIARS; liar++) {
+            call_anew(&shard, liar, 0);
+        }
+        call_anew(&shard, 100, worker->granted);
+        call_anew(&shard, 101, 0);
+        share(&shard);
+    }
+    assert_in_range(rounds, 1, 60);
+}
+
+TEST(who_is_given_up_is_a_newcomer)
+{
+    aq_replay_actor *idler;
+    test_shard shard = stalled_shard(&idler);
+    for (int i = 0; i < 2; i++) {
+        shard.now_ns += AQ_CREDIT_PATIENCE_NS;
+        call(&shard, 1, idler->granted);
+        share(&shard);
+    }
+    assert_int_equal(idler->brought, 0);
+    receive(&shard, idler, 8);
+    assert_int_equal(idler->brought, 8);
 }
 
 TEST(a_newcomer_is_answered_at_once)
