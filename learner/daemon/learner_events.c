@@ -18,27 +18,6 @@ static int64_t event_now_ns(void *user)
     return aq_clock_monotonic_ns();
 }
 
-/* A shard that was replaced and comes back is no earlier life: somebody else has its store. */
-static void watch_rivals(aq_learner_events *events, const aq_member_record *record)
-{
-    if (record->role != AQ_ROLE_REPLAY || record->slot >= AQ_SHARDS_MAX) {
-        return;
-    }
-    aq_shard_lives *lives = &events->lives[record->slot];
-    if (record->incarnation == lives->latest) {
-        return;
-    }
-    if (record->incarnation == lives->before) {
-        aq_log_limited(
-            &events->rivals_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN, "store_twice",
-            "two shards have the same store and take each other's place: one folder is a copy "
-            "of the other; stop one of them",
-            "slot=%" PRIu32 " store=%016" PRIx64 " host=%s address=%s", record->slot, record->store,
-            AQ_LOG_QUOTED(record->host), record->address);
-    }
-    *lives = (aq_shard_lives){.latest = record->incarnation, .before = lives->latest};
-}
-
 static void event_joined(void *user, const aq_member_record *record, bool again)
 {
     aq_learner_events *events = user;
@@ -48,7 +27,6 @@ static void event_joined(void *user, const aq_member_record *record, bool again)
                    " address=%s",
                    record->member, aq_role_name(record->role), record->slot,
                    AQ_LOG_QUOTED(record->host), record->pid, record->address);
-    watch_rivals(events, record);
 }
 
 static void event_version_seen(void *user, uint64_t version)

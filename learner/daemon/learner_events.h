@@ -10,15 +10,9 @@
 
 struct aq_learner_parts;
 
-/* The two newest incarnations of the shard in a slot. */
-typedef struct aq_shard_lives {
-    uint64_t latest, before;
-} aq_shard_lives;
-
 typedef struct aq_learner_events {
     struct aq_learner_parts *parts; /* whom it may concern; lent */
-    aq_shard_lives lives[AQ_SHARDS_MAX];
-    aq_log_limit rivals_limit, joined_limit, again_limit, left_limit;
+    aq_log_limit joined_limit, again_limit, left_limit;
     bool is_over; /* training is: results and requests come too late */
 } aq_learner_events;
 

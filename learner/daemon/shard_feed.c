@@ -40,6 +40,14 @@ static void on_shard_trouble(void *user, const char *shard, const char *reason)
                    "asked again in a moment", "shard=%s error=%s", shard, AQ_LOG_QUOTED(reason));
 }
 
+static void on_reached(void *user, uint64_t shard_incarnation, bool is_reached)
+{
+    aq_shard_feed *feed = user;
+    if (feed->config.coordinator != NULL) {
+        aq_coordinator_reached(feed->config.coordinator, shard_incarnation, is_reached);
+    }
+}
+
 static void on_link_trouble(void *user, const char *url, const aq_error *error)
 {
     on_shard_trouble(user, url, error->text);
@@ -55,15 +63,20 @@ static size_t answer_bytes_max(const aq_run_plan *plan)
 static int create_links(aq_shard_feed *feed, uint32_t in_flight)
 {
     const aq_run_plan *plan = feed->config.plan;
-    const aq_net_limits limits = {
-        .message_bytes_max = answer_bytes_max(plan),
-        .reconnect_min_ms = (uint32_t)plan->config.net.reconnect_min_ms,
-        .reconnect_max_ms = (uint32_t)plan->config.net.reconnect_max_ms,
-        .security = feed->config.security,
+    const aq_shard_links_config config = {
+        .loop = feed->config.loop,
+        .prefetch = feed->prefetch,
+        .run_id = feed->config.run_id,
+        .limits = {.message_bytes_max = answer_bytes_max(plan),
+                   .reconnect_min_ms = (uint32_t)plan->config.net.reconnect_min_ms,
+                   .reconnect_max_ms = (uint32_t)plan->config.net.reconnect_max_ms,
+                   .security = feed->config.security},
+        .calls_max = aq_prefetch_calls_max(in_flight),
+        .timeout_ms = (uint32_t)plan->config.net.rpc_timeout_ms,
     };
-    return aq_shard_links_create(feed->config.loop, feed->prefetch, &limits,
-                                 aq_prefetch_calls_max(in_flight), on_link_trouble, feed,
-                                 &feed->links);
+    const aq_shard_links_owner owner = {
+        .user = feed, .reached = on_reached, .trouble = on_link_trouble};
+    return aq_shard_links_create(&config, &owner, &feed->links);
 }
 
 int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)

@@ -1,6 +1,7 @@
 /*
- * Shard links: one RPC client to each live replay shard, kept in step with where shards are and
- * handed to the prefetcher. Loop thread only.
+ * Shard links: one RPC client to each live replay shard, kept in step with where shards are. What a
+ * Join says of an address is a word; so a shard is asked there first, and is handed to the
+ * prefetcher when it has answered as the process that joined. Loop thread only.
  */
 #ifndef AQ_LEARNER_DAEMON_SHARD_LINKS_H
 #define AQ_LEARNER_DAEMON_SHARD_LINKS_H
@@ -29,14 +30,30 @@ bool aq_shard_places_take(const aq_coordinator *coordinator, aq_shard_places *pl
 
 typedef struct aq_shard_links aq_shard_links;
 
-typedef void (*aq_shard_links_trouble_fn)(void *user, const char *url, const aq_error *error);
+typedef struct aq_shard_links_owner {
+    void *user;
+    /* The shard has answered at its address, as the process that joined; or its connection is
+     * gone. */
+    void (*reached)(void *user, uint64_t incarnation, bool is_reached);
+    void (*trouble)(void *user, const char *url, const aq_error *error);
+} aq_shard_links_owner;
 
-int aq_shard_links_create(uv_loop_t *loop, aq_prefetch *prefetch, const aq_net_limits *limits,
-                          size_t calls_max, aq_shard_links_trouble_fn trouble, void *user,
+/* All lent but the limits, which are copied. */
+typedef struct aq_shard_links_config {
+    uv_loop_t *loop;
+    aq_prefetch *prefetch;
+    uint64_t run_id;
+    aq_net_limits limits;
+    size_t calls_max; /* of the prefetcher to a shard */
+    uint32_t timeout_ms;
+} aq_shard_links_config;
+
+int aq_shard_links_create(const aq_shard_links_config *config, const aq_shard_links_owner *owner,
                           aq_shard_links **ret_links) AQ_MUST_USE;
 
-/* Opens links to shards that joined and closes those to shards that went; cheap when nothing
- * changed. A link that can't be opened is trouble, and tried again a second later. */
+/* To be called every few ms. Opens links to shards that joined and closes those to shards that
+ * went. A link that can't be opened is trouble, and so is a shard that does not answer; each is
+ * tried again a second later. */
 void aq_shard_links_follow(aq_shard_links *links, const aq_shard_places *places);
 
 /* Closes all. Run the loop before freeing what the prefetcher's calls point at. NULL is fine. */

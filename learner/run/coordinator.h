@@ -44,6 +44,7 @@ typedef struct aq_member_record {
     int64_t heard_ns;
     uint64_t unique; /* differs for each record ever made: indexes nothing, survives moves */
     bool leaving;    /* it is asked to, with each answer to its heartbeats */
+    bool is_reached; /* replay only: it answers at its rpc_url */
 } aq_member_record;
 
 typedef struct aq_coordinator_config {
@@ -71,9 +72,12 @@ void aq_coordinator_configure(aq_coordinator *coordinator, const aq_coordinator_
  *
  * A replay shard with the store or at the URL of another one is that one, restarted, and takes its
  * place: ret_replaced has the incarnations that went, 0 for none. So does one that moved, whose
- * incarnation stays. AQ_E_EXISTS when the incarnation joined in another role, AQ_E_INVALID when it
- * did with another store, AQ_E_FULL when there are too many, in all or at its address, AQ_E_NOMEM;
- * nothing has changed then.
+ * incarnation stays. But one that answers where it said it is lives: AQ_E_AGAIN. Who does not makes
+ * room where there are too many shards.
+ *
+ * AQ_E_EXISTS when the incarnation joined in another role, AQ_E_INVALID when it did with another
+ * store, AQ_E_FULL when there are too many, in all or at its address, AQ_E_NOMEM; nothing has
+ * changed then.
  * The record is valid until the next call that changes the members. */
 int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
                         const aq_member_record **ret_record, uint64_t ret_replaced[AQ_REPLACED_MAX],
@@ -85,6 +89,11 @@ const aq_member_record *aq_coordinator_find(const aq_coordinator *coordinator, u
 const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, int64_t now_ns,
                                                  uint64_t member, uint64_t incarnation);
 bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t incarnation);
+
+/* Whether the learner has a connection on which that shard has answered. Passed over when it is not
+ * a member. */
+void aq_coordinator_reached(aq_coordinator *coordinator, uint64_t shard_incarnation,
+                            bool is_reached);
 
 /* Asks a member to leave; NULL when there is none of that number. */
 const aq_member_record *aq_coordinator_drain(aq_coordinator *coordinator, uint64_t member);

@@ -14,10 +14,10 @@
  * once, actors take turns.
  *
  * Who holds credit and sends nothing keeps it from the others, so words are worth nothing here, and
- * only steps that came are: an actor is trusted with as much as it has brought, which at most doubles
- * with each portion. A newcomer has brought nothing and is granted one chunk in each environment. It
- * counts for AQ_CREDIT_PATIENCE_NS, and where somebody works, newcomers together hold no more than a
- * quarter of the headroom. Members that lie about who they are stay newcomers.
+ * only steps that came are: an actor is trusted with as much as it has brought, which doubles with
+ * each portion at most. A newcomer has brought nothing, and is granted one chunk in each
+ * environment. That counts for AQ_CREDIT_PATIENCE_NS, and where somebody works, newcomers together
+ * hold a quarter of the headroom at most.
  *
  * An actor may be unable to send what it was granted: the steps can all sit in open chunks. As long
  * as the learner can sample, it makes new headroom and nothing stands still. While it can't, an

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Members that lie, beside a run that trains: with the credentials of their role they call every
-method with anything in it (liar.c). Nobody stops for it, no daemon grows, and the run goes on.
+method with anything in it (liar.c). Nobody stops for it, no daemon grows, and the run keeps a tenth
+of its steps at least: the liar takes a processor for itself.
 
     tests/hostile/liars.py BUILD [--seconds N]     BUILD is a Meson build folder
 
@@ -21,6 +22,7 @@ from live_run import CONFIG, PATIENCE_S, Run
 GROWTH_MOST_MB = 64
 SEEDS = 5  # of one process; between two, the run is looked at
 CALM_S = 3
+STEPS_LEAST = 0.1  # of what it does without the liar
 CROWD = 5000
 LINES_PER_S = 20  # of each event about members
 # Members are trusted with what they count and measure: neither is to end the run here.
@@ -99,6 +101,7 @@ def visit(run, role, first, seconds):
     during = (run.steps() - steps) / seconds
     run.wait(lambda: len(run.members()) == len(run.daemons) - 1, "the honest are members")
     after = run.rate(CALM_S)
+    assert during >= STEPS_LEAST * after, f"{role}: {during:.0f} steps/s, and {after:.0f} after it"
     grown = check_after(run, role, before)
     print(f"| {run.how:5} | {role:9} | {first}–{seed - 1:<6} | {calls:7} | {carried:7} | "
           f"{during:7.0f} | {after:7.0f} | {grown[0]:6.1f} | {max(grown[1:]):6.1f} |", flush=True)

@@ -141,7 +141,7 @@ class TestShortRun(TrainRun):
     def test_a_run_of_less_than_a_second_tells_how_it_went(self):
         self.begin(ACTORQ, "train", "gym:CartPole-v1", "--no-evaluator", "--set",
                    "learner.hidden=8", "--set", "replay.min_size=100", "--set",
-                   "limits.env_steps=1000")
+                   "limits.learner_steps=100")
         self.assertEqual(self.train.wait(PATIENCE_S), 0)
         self.assertIsNotNone(self.metric("env_steps_per_s"))
         if self.metric("wall_s") < 1:  # else there were whole seconds, as on a slow machine

@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include "common/net/rpc/rpc_server.h"
+#include "common/net/security/incarnation.h"
 #include "common/wire/wire_sample.h"
 #include "learner/daemon/shard_links.h"
 #include "tests/support/test.h"
@@ -11,9 +12,10 @@
 
 enum { ROWS = 4, IN_FLIGHT = 2, HELD_MAX = 64, PATIENCE_MS = 120000 };
 
-/* A daemon that answers Sample, or holds its answers back. */
+/* A daemon that says that it is there, and answers Sample or holds its answers back. */
 typedef struct link_shard {
     Actorq__V1__Sampling_Service service; /* first */
+    uint64_t incarnation;
     const aq_batch *batch;
     aq_rpc_dispatcher *dispatcher;
     aq_rpc_server *server;
@@ -35,7 +37,8 @@ typedef struct links_desk {
     aq_shard_places places;
     aq_shard_links *links;
     link_shard shards[2];
-    unsigned ready, link_troubles;
+    unsigned ready, link_troubles, reached, lost;
+    uint64_t last_reached;
     aq_error trouble;
 } links_desk;
 
@@ -63,6 +66,21 @@ static void on_sample(Actorq__V1__Sampling_Service *service,
     reply.items = 100;
     reply.mass = 100;
     closure(&reply, call);
+}
+
+static void on_prioritize(Actorq__V1__Sampling_Service *service,
+                          const Actorq__V1__PrioritizeRequest *request,
+                          Actorq__V1__PrioritizeReply_Closure closure, void *call)
+{
+    const link_shard *shard = (const link_shard *)(const void *)service;
+    Actorq__V1__PrioritizeReply reply = ACTORQ__V1__PRIORITIZE_REPLY__INIT;
+    assert_int_equal(request->item.len, 0);
+    if (request->run_id == KIT_RUN_ID &&
+        request->shard_incarnation == aq_incarnation_name(shard->incarnation)) {
+        closure(&reply, call);
+    } else {
+        aq_rpc_fail(call, AQ_RPC_FAILED_PRECONDITION, "another start of this shard");
+    }
 }
 
 static void on_ready(void *user, aq_batch *group)
@@ -94,6 +112,15 @@ static void on_link_trouble(void *user, const char *url, const aq_error *error)
     desk->trouble = *error;
 }
 
+static void on_reached(void *user, uint64_t incarnation, bool is_reached)
+{
+    links_desk *desk = user;
+    desk->reached += is_reached;
+    desk->lost += !is_reached;
+    desk->last_reached = incarnation;
+    aq_coordinator_reached(desk->coordinator, incarnation, is_reached);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     links_desk *desk = timer->data;
@@ -110,6 +137,19 @@ static void on_watchdog(uv_timer_t *timer)
 static const aq_net_limits limits = {
     .message_bytes_max = 1 << 20, .reconnect_min_ms = 1, .reconnect_max_ms = 20};
 
+static int create_links(links_desk *desk, uint32_t in_flight, aq_shard_links **ret_links)
+{
+    const aq_shard_links_config config = {.loop = &desk->loop,
+                                          .prefetch = desk->prefetch,
+                                          .run_id = KIT_RUN_ID,
+                                          .limits = limits,
+                                          .calls_max = in_flight,
+                                          .timeout_ms = 60000};
+    const aq_shard_links_owner owner = {
+        .user = desk, .reached = on_reached, .trouble = on_link_trouble};
+    return aq_shard_links_create(&config, &owner, ret_links);
+}
+
 static void create_prefetch(links_desk *desk, uint32_t in_flight)
 {
     aq_prefetch_config config = {.run_id = KIT_RUN_ID,
@@ -121,8 +161,7 @@ static void create_prefetch(links_desk *desk, uint32_t in_flight)
     aq_prefetch_owner owner = {
         .user = desk, .ready = on_ready, .progress = on_progress, .trouble = on_call_trouble};
     assert_int_equal(aq_prefetch_create(&config, &desk->kit.layout, &owner, &desk->prefetch), 0);
-    assert_succeeds(aq_shard_links_create(&desk->loop, desk->prefetch, &limits, in_flight,
-                                          on_link_trouble, desk, &desk->links));
+    assert_succeeds(create_links(desk, in_flight, &desk->links));
 }
 
 static void links_desk_setup(links_desk *desk)
@@ -169,11 +208,15 @@ static void links_desk_teardown(links_desk *desk)
     learner_kit_fini(&desk->kit);
 }
 
-static void start_shard(links_desk *desk, int index, const char *url, bool hold)
+/* The process `incarnation` of a shard, at `url`. */
+static void start_shard(links_desk *desk, int index, uint64_t incarnation, const char *url,
+                        bool hold)
 {
     link_shard *shard = &desk->shards[index];
     actorq__v1__sampling__init(&shard->service, NULL);
     shard->service.sample = on_sample;
+    shard->service.prioritize = on_prioritize;
+    shard->incarnation = incarnation;
     shard->batch = desk->batch;
     shard->hold = hold;
     assert_int_equal(aq_rpc_dispatcher_create(64, 65536, 0, &shard->dispatcher), 0);
@@ -204,7 +247,7 @@ static void run_until(links_desk *desk, const unsigned *number, unsigned at_leas
 
 TEST_IN(links_desk, desk, a_shard_that_joined_is_sampled_from)
 {
-    start_shard(desk, 0, "inproc://links-joined", false);
+    start_shard(desk, 0, 1, "inproc://links-joined", false);
     join(desk, 1, "inproc://links-joined");
     run_until(desk, &desk->ready, 20);
     assert_int_equal(desk->link_troubles, 0);
@@ -217,15 +260,15 @@ TEST_IN(links_desk, desk, a_shard_that_is_not_there_yet_is_sampled_from_when_it_
         uv_run(&desk->loop, UV_RUN_ONCE);
     }
     assert_int_equal(desk->ready, 0);
-    start_shard(desk, 0, "inproc://links-late", false);
+    start_shard(desk, 0, 1, "inproc://links-late", false);
     run_until(desk, &desk->ready, 5);
     assert_int_equal(desk->link_troubles, 0);
 }
 
 TEST_IN(links_desk, desk, the_calls_to_a_shard_that_left_are_over)
 {
-    start_shard(desk, 0, "inproc://links-left-1", true);
-    start_shard(desk, 1, "inproc://links-left-2", false);
+    start_shard(desk, 0, 1, "inproc://links-left-1", true);
+    start_shard(desk, 1, 2, "inproc://links-left-2", false);
     uint64_t member = join(desk, 1, "inproc://links-left-1");
     run_until(desk, &desk->shards[0].asked, IN_FLIGHT); /* every request is with it */
     assert_true(aq_coordinator_leave(desk->coordinator, member, 1));
@@ -236,8 +279,8 @@ TEST_IN(links_desk, desk, the_calls_to_a_shard_that_left_are_over)
 
 TEST_IN(links_desk, desk, a_shard_that_moved_is_sampled_from_where_it_is)
 {
-    start_shard(desk, 0, "inproc://links-moved-1", true);
-    start_shard(desk, 1, "inproc://links-moved-2", false);
+    start_shard(desk, 0, 1, "inproc://links-moved-1", true);
+    start_shard(desk, 1, 1, "inproc://links-moved-2", false);
     join(desk, 1, "inproc://links-moved-1");
     run_until(desk, &desk->shards[0].asked, IN_FLIGHT);
     join(desk, 1, "inproc://links-moved-2");
@@ -259,16 +302,45 @@ TEST_IN(links_desk, desk, a_restarted_shard_is_linked_when_all_places_are_taken)
     follow(desk);
     assert_int_equal(desk->link_troubles, 0);
 
-    start_shard(desk, 0, "inproc://links-many-64", false);
+    start_shard(desk, 0, 1000, "inproc://links-many-64", false);
     join(desk, 1000, "inproc://links-many-64");
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), AQ_SHARDS_MAX);
     run_until(desk, &desk->ready, 10); /* the others do not keep it waiting */
     assert_int_equal(desk->link_troubles, 0);
 }
 
+/* It said that it is where another one is, or the other one has started again since. */
+TEST_IN(links_desk, desk, who_does_not_answer_as_the_process_that_joined_is_not_sampled_from)
+{
+    start_shard(desk, 0, 2, "inproc://links-other", false);
+    join(desk, 1, "inproc://links-other");
+    run_until(desk, &desk->link_troubles, 1);
+    assert_non_null(strstr(desk->trouble.text, "another start"));
+    assert_int_equal(desk->shards[0].asked, 0);
+    assert_int_equal(desk->reached, 0);
+    join(desk, 2, "inproc://links-other"); /* takes the place of the first, which is not there */
+    run_until(desk, &desk->ready, 5);
+    assert_int_equal(desk->last_reached, 2);
+    assert_int_equal(desk->reached, 1);
+}
+
+TEST_IN(links_desk, desk, a_connection_that_is_lost_is_told_and_so_is_who_comes_back)
+{
+    start_shard(desk, 0, 1, "inproc://links-lost", false);
+    join(desk, 1, "inproc://links-lost");
+    run_until(desk, &desk->ready, 1);
+    assert_int_equal(desk->reached, 1);
+    stop_shard(&desk->shards[0]);
+    run_until(desk, &desk->lost, 1);
+    aq_rpc_dispatcher_destroy(desk->shards[0].dispatcher);
+    start_shard(desk, 0, 1, "inproc://links-lost", false);
+    run_until(desk, &desk->reached, 2);
+    run_until(desk, &desk->ready, desk->ready + 5);
+}
+
 TEST_IN(links_desk, desk, a_link_that_could_not_be_opened_is_tried_again)
 {
-    start_shard(desk, 0, "inproc://links-again", false);
+    start_shard(desk, 0, 1, "inproc://links-again", false);
     join(desk, 1, "inproc://links-again");
     aq_memory_fail_at(1, 0);
     follow(desk);
@@ -283,7 +355,7 @@ TEST_IN(links_desk, desk, a_link_that_could_not_be_opened_is_tried_again)
 
 TEST_IN(links_desk, desk, a_link_that_can_never_be_opened_is_trouble_and_no_more)
 {
-    start_shard(desk, 0, "inproc://links-good", false);
+    start_shard(desk, 0, 2, "inproc://links-good", false);
     join(desk, 1, "nonsense://x");
     join(desk, 2, "inproc://links-good");
     run_until(desk, &desk->ready, 5);
@@ -305,8 +377,7 @@ TEST_IN(links_desk, desk, only_shards_are_linked)
 TEST_IN(links_desk, desk, create_survives_a_failed_allocation)
 {
     aq_shard_links *links = desk->links;
-    assert_fails_without_memory(aq_shard_links_create(&desk->loop, desk->prefetch, &limits, 1,
-                                                      on_link_trouble, desk, &links));
+    assert_fails_without_memory(create_links(desk, 1, &links));
     assert_ptr_equal(links, desk->links); /* untouched */
     aq_shard_links_destroy(NULL);
 }

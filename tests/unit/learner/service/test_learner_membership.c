@@ -126,6 +126,7 @@ TEST_IN(service_desk, desk, one_shard_too_many_is_refused)
 {
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
         desk_join(desk, AQ_ROLE_REPLAY, i);
+        aq_coordinator_reached(desk->coordinator, i, true);
     }
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_REPLAY, 100);
     desk_refuses(desk, &request.base, AQ_RPC_RESOURCE_EXHAUSTED, "64 replay shards");
