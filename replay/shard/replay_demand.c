@@ -62,15 +62,18 @@ static bool is_overdue(const aq_replay_credit *credit, const aq_replay_actor *ac
             (others_wait && demand_ns(credit, now_ns) - actor->owing_ns >= AQ_DEMAND_LATE_NS_MAX));
 }
 
-/* Those who are counted on: the live ones that are not late. */
+/* Those who are counted on: the live ones that are not late; newcomers where there is nobody
+ * else. */
 typedef struct counted_on {
     uint64_t count;
     uint64_t held; /* by them */
+    bool are_newcomers;
 } counted_on;
 
 static counted_on count_on(aq_replay_credit *credit, aq_replay_roster *roster, int64_t now_ns)
 {
-    counted_on those = {0};
+    counted_on workers = {0};
+    counted_on newcomers = {.are_newcomers = true};
     bool others_wait = false;
     const size_t count = aq_replay_roster_count(roster);
     for (size_t i = 0; i < count; i++) {
@@ -84,11 +87,12 @@ static counted_on count_on(aq_replay_credit *credit, aq_replay_roster *roster, i
         if (aq_replay_credit_is_live(actor, now_ns)) {
             credit->live++;
             actor->is_late = actor->is_late || is_overdue(credit, actor, now_ns, others_wait);
-            those.count += !actor->is_late;
-            those.held += actor->is_late ? 0 : usable(credit, actor);
+            counted_on *those = is_newcomer(actor) ? &newcomers : &workers;
+            those->count += !actor->is_late;
+            those->held += actor->is_late ? 0 : usable(credit, actor);
         }
     }
-    return those;
+    return workers.count > 0 ? workers : newcomers;
 }
 
 static uint64_t round_up(uint64_t steps, uint64_t to)
@@ -109,8 +113,8 @@ static void grant(const aq_replay_credit *credit, aq_replay_actor *actor, int64_
     }
 }
 
-/* What a live actor that is late is granted, nobody counting on it: a step, when it holds none, and
- * where nobody is counted on, another when it has brought none for long. */
+/* What a live actor is granted that nobody counts on: a step, when it holds none, and where nobody
+ * at all is counted on, another when it has brought none for long. */
 static uint64_t chance(const aq_replay_credit *credit, const aq_replay_actor *actor, int64_t now_ns,
                        bool is_last_hope)
 {
@@ -119,8 +123,8 @@ static uint64_t chance(const aq_replay_credit *credit, const aq_replay_actor *ac
     return usable(credit, actor) == 0 || is_due ? credit->lanes : 0;
 }
 
-/* Everybody who is counted on is filled up to one level, and who has never brought anything to a
- * step; by turns where that takes more than is missing. */
+/* Everybody who is counted on is filled up to one level, newcomers to a step; by turns where that
+ * takes more than is missing. */
 void aq_replay_demand_share(aq_replay_credit *credit, uint64_t missing, aq_replay_roster *roster,
                             int64_t now_ns)
 {
@@ -141,7 +145,7 @@ void aq_replay_demand_share(aq_replay_credit *credit, uint64_t missing, aq_repla
         if (!aq_replay_credit_is_live(actor, now_ns)) {
             continue;
         }
-        if (actor->is_late) {
+        if (actor->is_late || (is_newcomer(actor) && !those.are_newcomers)) {
             const uint64_t steps = chance(credit, actor, now_ns, those.count == 0);
             if (steps > 0) {
                 grant(credit, actor, now_ns, steps);

@@ -6,11 +6,12 @@
  * nobody is counted on for longer than AQ_DEMAND_LATE_NS_MAX. Who has brought nothing for longer
  * than it usually takes is late, and so is who takes longer than that in all while somebody else
  * has nothing to do. What it holds does not count until it has brought all of it; others are
- * granted it. Who has never brought anything is counted on for one step, and words are worth
- * nothing: steps that came are what makes an actor be counted on. So as long as one actor works,
- * what is missing comes, whatever the others say. What those who are late bring after all is used,
- * or dropped when it is too old; one that has nothing left is granted a step, which nobody counts
- * on, to be counted on again. Where all are late, all are granted one now and then.
+ * granted it. Who has never brought anything is granted one step, and counted on for it only where
+ * nobody else is there: words are worth nothing, steps that came are what makes an actor be counted
+ * on. So as long as one actor works, what is missing comes, whatever the others say. What those who
+ * are late bring after all is used, or dropped when it is too old; one that has nothing left is
+ * granted a step, which nobody counts on, to be counted on again. Where all are late, all are
+ * granted one now and then.
  *
  * The part of replay_credit.c that knows of this; nobody else calls it.
  */

@@ -6,7 +6,8 @@ of its steps at least: the liar takes a processor for itself.
     tests/hostile/liars.py BUILD [--seconds N]     BUILD is a Meson build folder
 
 Each role lies for N seconds (30), over TCP with a role's token and over TLS; then one liar is many
-members, which say what goes wrong with them at length. Prints a table; what does not hold ends it,
+members, which say what goes wrong with them at length. An actor and a shard also lie to a run whose
+experience is made on demand. Prints a table; what does not hold ends it,
 with the seed that was printed last. AQ_SEED is the first seed.
 """
 
@@ -28,6 +29,15 @@ LINES_PER_S = 20  # of each event about members
 # Members are trusted with what they count and measure: neither is to end the run here.
 ENDLESS = CONFIG.replace("threshold: 1e9", "threshold: 1e300")
 ENDLESS = ENDLESS.replace("env_steps: 1000000000", "env_steps: 1000000000000")
+ON_DEMAND = """\
+task: gym:CartPole-v1
+seed: 7
+learner: {algorithm: ppo, hidden: "32", checkpoint_period_s: 5}
+replay: {storage: memory}
+actor: {count: 2, envs: 4}
+evaluator: {threshold: 1e300}
+limits: {env_steps: 1000000000000}
+"""
 
 
 def lie(run, role, first, seeds=SEEDS, of=None):
@@ -86,7 +96,7 @@ def crowd(run):
         more = lines_of(run, event) - count
         assert more < LINES_PER_S * (took + 2), f"{more} lines of member_{event} in {took:.0f} s"
     grown = check_after(run, "crowd", before)
-    print(f"| {run.how:5} | crowd     | 1–{CROWD:<6} | {calls:7} |         | {during:7.0f} | "
+    print(f"| {run.how:14} | crowd     | 1–{CROWD:<6} | {calls:7} |         | {during:7.0f} | "
           f"        | {grown[0]:6.1f} | {max(grown[1:]):6.1f} |", flush=True)
 
 
@@ -103,13 +113,12 @@ def visit(run, role, first, seconds):
     after = run.rate(CALM_S)
     assert during >= STEPS_LEAST * after, f"{role}: {during:.0f} steps/s, and {after:.0f} after it"
     grown = check_after(run, role, before)
-    print(f"| {run.how:5} | {role:9} | {first}–{seed - 1:<6} | {calls:7} | {carried:7} | "
+    print(f"| {run.how:14} | {role:9} | {first}–{seed - 1:<6} | {calls:7} | {carried:7} | "
           f"{during:7.0f} | {after:7.0f} | {grown[0]:6.1f} | {max(grown[1:]):6.1f} |", flush=True)
     return seed
 
 
-def deceive(build, certs, plain, first, seconds):
-    run = Run(build, certs=certs, config=ENDLESS, plain=plain)
+def deceive(run, first, seconds):
     try:
         run.begin()
         for role in ("actor", "evaluator", "replay"):
@@ -118,6 +127,16 @@ def deceive(build, certs, plain, first, seconds):
     finally:
         run.end()
     return first
+
+
+def deceive_on_demand(run, first, seconds):
+    run.how += ", on demand"
+    try:
+        run.begin()
+        for role in ("actor", "replay"):
+            first = visit(run, role, first, seconds)
+    finally:
+        run.end()
 
 
 def main():
@@ -129,15 +148,16 @@ def main():
     # What AddressSanitizer keeps back of what was freed is not what a daemon grew by; and of a
     # socket that NNG is slow to close, something is left in memory on purpose.
     os.environ.setdefault("ASAN_OPTIONS", "quarantine_size_mb=8:detect_leaks=0")
-    print("| how   | role      | seeds    | calls   | carried | steps/s | after   | learner MB | "
+    print("| how            | role      | seeds    | calls   | carried | steps/s | after   | learner MB | "
           "others MB |")
-    print("|-------|-----------|----------|--------:|--------:|--------:|--------:|-----------:|"
+    print("|----------------|-----------|----------|--------:|--------:|--------:|--------:|-----------:|"
           "----------:|")
     with tempfile.TemporaryDirectory() as certs:
         subprocess.run([os.path.join(build, "cli", "actorq"), "certs", certs, "--days", "2"],
                        check=True, stdout=subprocess.DEVNULL)
         for plain in (True, False):
-            seed = deceive(build, certs, plain, seed, seconds)
+            seed = deceive(Run(build, certs, ENDLESS, plain), seed, seconds)
+        deceive_on_demand(Run(build, certs, ON_DEMAND, plain=True), seed, seconds)
 
 
 if __name__ == "__main__":

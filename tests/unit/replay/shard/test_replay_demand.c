@@ -82,15 +82,31 @@ TEST_IN(demand_desk, desk, what_is_asked_for_is_shared_evenly_in_whole_steps_and
     assert_granted(desk, 2 + 8, 2 + 8, 2 + 4);
 }
 
-TEST_IN(demand_desk, desk, who_has_brought_nothing_yet_is_counted_on_for_a_step)
+TEST_IN(demand_desk, desk, who_has_brought_nothing_yet_is_granted_a_step_and_not_counted_on)
 {
     all_prove(desk);
     desk->actors[2]->pace_ns = 0;
     want(desk, 1, 7, 20);
-    assert_granted(desk, 2 + 8, 2 + 8, 2 + 2);
+    assert_granted(desk, 2 + 10, 2 + 10, 2 + 2);
+    want(desk, 1, 7, 20);
+    assert_granted(desk, 2 + 10, 2 + 10, 2 + 2); /* once */
     bring(desk, 2, 2);
-    want(desk, 1, 7, 18);
-    assert_granted(desk, 2 + 8, 2 + 8, 4 + 2);
+    want(desk, 1, 7, 30);
+    assert_granted(desk, 2 + 10, 2 + 10, 4 + 10);
+}
+
+/* Under a new name each time, so that it is never late. */
+TEST_IN(demand_desk, desk, a_name_is_no_reason_to_wait)
+{
+    all_prove(desk);
+    for (int i = 0; i < 100; i++) {
+        desk->actors[1]->pace_ns = desk->actors[2]->pace_ns = 0;
+        desk->actors[1]->is_late = desk->actors[2]->is_late = false;
+        desk->actors[1]->progress_ns = desk->actors[2]->progress_ns = desk->now_ns;
+        want(desk, 1, 7, 4);
+        assert_int_equal(aq_replay_credit_outstanding(desk->actors[0]), 4);
+        bring(desk, 0, 4);
+    }
 }
 
 TEST_IN(demand_desk, desk, a_rest_that_makes_no_step_is_made_whole)
