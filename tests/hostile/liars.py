@@ -148,10 +148,10 @@ def main():
     # What AddressSanitizer keeps back of what was freed is not what a daemon grew by; and of a
     # socket that NNG is slow to close, something is left in memory on purpose.
     os.environ.setdefault("ASAN_OPTIONS", "quarantine_size_mb=8:detect_leaks=0")
-    print("| how            | role      | seeds    | calls   | carried | steps/s | after   | learner MB | "
-          "others MB |")
-    print("|----------------|-----------|----------|--------:|--------:|--------:|--------:|-----------:|"
-          "----------:|")
+    print("| how            | role      | seeds    | calls   | carried | steps/s | after   | "
+          "learner MB | others MB |")
+    print("|----------------|-----------|----------|--------:|--------:|--------:|--------:|"
+          "-----------:|----------:|")
     with tempfile.TemporaryDirectory() as certs:
         subprocess.run([os.path.join(build, "cli", "actorq"), "certs", certs, "--days", "2"],
                        check=True, stdout=subprocess.DEVNULL)
