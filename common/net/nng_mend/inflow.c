@@ -46,10 +46,28 @@ static void release(aq_inflow *inflow, aq_inflow_guest *guest)
     guest->held_bytes = 0;
 }
 
+/* What it has brought came for nothing. */
+static void charge(aq_inflow *inflow, const aq_inflow_guest *guest, int64_t now_ns)
+{
+    const aq_tcp_limits *limits = &inflow->limits;
+    aq_inflow_neighbour *neighbour = &inflow->neighbours[guest->neighbour];
+    if (limits->wasted_bytes_per_s == 0) {
+        return;
+    }
+    const int64_t from_ns =
+        neighbour->barred_until_ns > now_ns ? neighbour->barred_until_ns : now_ns;
+    const int64_t latest_ns = now_ns + limits->barred_ms * AQ_NS_PER_MS;
+    const double worth_ns = (double)(guest->came_bytes + AQ_INFLOW_CONNECTION_BYTES) * AQ_NS_PER_S /
+                            (double)limits->wasted_bytes_per_s;
+    neighbour->barred_until_ns =
+        (double)(latest_ns - from_ns) < worth_ns ? latest_ns : from_ns + (int64_t)worth_ns;
+}
+
 /* What it holds counts as given back: NNG frees it as soon as it sees the end. */
-static void cut(aq_inflow *inflow, int descriptor, uint64_t *counter)
+static void cut(aq_inflow *inflow, int descriptor, int64_t now_ns, uint64_t *counter)
 {
     aq_inflow_guest *guest = &inflow->guests[descriptor];
+    charge(inflow, guest, now_ns);
     release(inflow, guest);
     end_handshake(inflow, guest);
     guest->cut = true;
@@ -91,25 +109,31 @@ static bool make_room(aq_inflow *inflow, int neighbour, int64_t now_ns)
     }
     const int silent = find_silent(inflow, near ? neighbour : -1, now_ns);
     if (silent >= 0) {
-        cut(inflow, silent, &inflow->counters.cut_slow);
+        cut(inflow, silent, now_ns, &inflow->counters.cut_slow);
     }
     return silent >= 0;
 }
 
 /* ---- coming and going ----------------------------------------------------------------------- */
 
-/* The neighbour's place, or one that is free; there are as many as connections. */
-static uint32_t find_neighbour(aq_inflow *inflow, const struct in6_addr *network)
+/* The neighbour's place, or one that is free; there are as many as connections. One whose neighbour
+ * is barred is free as the others, but is taken last. */
+static uint32_t find_neighbour(aq_inflow *inflow, const struct in6_addr *network, int64_t now_ns)
 {
     uint32_t place = inflow->neighbours_so_far;
+    uint32_t barred = AQ_INFLOW_CONNECTIONS_MAX;
     for (uint32_t i = 0; i < inflow->neighbours_so_far; i++) {
         const aq_inflow_neighbour *neighbour = &inflow->neighbours[i];
-        if (neighbour->connections == 0) {
-            place = i;
-        } else if (memcmp(&neighbour->network, network, sizeof(*network)) == 0) {
+        const bool is_barred = neighbour->barred_until_ns > now_ns;
+        if ((neighbour->connections > 0 || is_barred) &&
+            memcmp(&neighbour->network, network, sizeof(*network)) == 0) {
             return i;
         }
+        if (neighbour->connections == 0) {
+            *(is_barred ? &barred : &place) = i;
+        }
     }
+    place = place < AQ_INFLOW_CONNECTIONS_MAX ? place : barred;
     AQ_ASSERT(place < AQ_INFLOW_CONNECTIONS_MAX);
     inflow->neighbours_so_far += place == inflow->neighbours_so_far;
     inflow->neighbours[place] = (aq_inflow_neighbour){.network = *network};
@@ -120,11 +144,12 @@ bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *
                       int64_t now_ns)
 {
     const aq_tcp_limits *limits = &inflow->limits;
-    aq_inflow_leaves(inflow, descriptor); /* its number is another's now */
+    aq_inflow_leaves(inflow, descriptor, now_ns); /* its number is another's now */
     const bool fits = descriptor < AQ_INFLOW_DESCRIPTORS_MAX &&
                       inflow->counters.connections < limits->connections_max;
-    const uint32_t place = fits ? find_neighbour(inflow, network) : 0;
+    const uint32_t place = fits ? find_neighbour(inflow, network, now_ns) : 0;
     if (!fits || inflow->neighbours[place].connections >= limits->connections_per_address_max ||
+        inflow->neighbours[place].barred_until_ns > now_ns ||
         !make_room(inflow, (int)place, now_ns)) {
         inflow->counters.refused_connections++;
         return false;
@@ -156,10 +181,13 @@ static bool is_strange(const aq_inflow_guest *guest)
            guest->phase == PHASE_STRANGE;
 }
 
-void aq_inflow_leaves(aq_inflow *inflow, int descriptor)
+void aq_inflow_leaves(aq_inflow *inflow, int descriptor, int64_t now_ns)
 {
     aq_inflow_guest *guest = aq_inflow_guest_of(inflow, descriptor);
     if (guest != NULL) {
+        if (guest->phase == PHASE_BODY && !guest->cut) {
+            charge(inflow, guest, now_ns);
+        }
         release(inflow, guest);
         end_handshake(inflow, guest);
         inflow->here[descriptor] = false;
@@ -180,7 +208,7 @@ void aq_inflow_look(aq_inflow *inflow, int64_t now_ns)
     for (int i = 0; i < inflow->above; i++) {
         const aq_inflow_guest *guest = &inflow->guests[i];
         if (inflow->here[i] && guest->deadline_ns != 0 && now_ns > guest->deadline_ns) {
-            cut(inflow, i, &inflow->counters.cut_slow);
+            cut(inflow, i, now_ns, &inflow->counters.cut_slow);
         }
     }
 }
@@ -242,7 +270,7 @@ static void hold_message(aq_inflow *inflow, aq_inflow_guest *guest, int64_t now_
         if (!near && inflow->held_bytes <= inflow->limits.held_bytes_max) {
             return;
         }
-        cut(inflow, choose_victim(inflow, near ? guest->neighbour : -1, now_ns),
+        cut(inflow, choose_victim(inflow, near ? guest->neighbour : -1, now_ns), now_ns,
             &inflow->counters.cut_full);
     }
 }

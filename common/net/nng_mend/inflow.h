@@ -18,6 +18,9 @@
  *   have not shaken hands yet is bounded, of one neighbour and in all. One more takes the place of
  *   one that has been silent for longest, of more than a second; where all go on, it is the one
  *   that is refused, so that of a crowd that comes at once each that was let in comes to an end.
+ * - A connection that ends in the middle of a message, or is cut, has taken time for nothing. Its
+ *   neighbour is let in again when that is worth it, at a rate, its connection counting as
+ *   AQ_INFLOW_CONNECTION_BYTES: so one that comes back at once takes no more than a share of ours.
  *
  * A neighbour is who aq_peer_network says.
  */
@@ -35,6 +38,7 @@ enum {
     AQ_INFLOW_DESCRIPTORS_MAX = 65536,
     AQ_INFLOW_CONNECTIONS_MAX = 32768,
     AQ_INFLOW_SMALL_BYTES = 1024, /* a message that is not counted */
+    AQ_INFLOW_CONNECTION_BYTES = 65536,
 };
 
 typedef struct aq_tcp_limits {
@@ -45,13 +49,16 @@ typedef struct aq_tcp_limits {
     size_t held_bytes_max;      /* of messages that nobody has taken yet, in all */
     size_t held_bytes_per_address_max;
     size_t handshakes_per_address_max; /* and twice as many in all; 0: nobody listens under TLS */
+    size_t wasted_bytes_per_s;         /* by one neighbour; 0: any */
+    int64_t barred_ms;                 /* that it waits for at most */
 } aq_tcp_limits;
 
 typedef struct aq_inflow_neighbour {
     struct in6_addr network;
-    uint32_t connections; /* 0: the place is free */
-    uint32_t handshakes;  /* of them, those that are counted as such */
+    uint32_t connections;
+    uint32_t handshakes; /* of them, those that are counted as such */
     uint64_t held_bytes;
+    int64_t barred_until_ns; /* one that has nobody here is remembered as long as there is room */
 } aq_inflow_neighbour;
 
 typedef struct aq_inflow_guest {
@@ -86,10 +93,11 @@ typedef struct aq_inflow {
     aq_inflow_guest guests[AQ_INFLOW_DESCRIPTORS_MAX];
 } aq_inflow;
 
-/* A connection came in from there. False: it is one too many, or too many shake hands. */
+/* A connection came in from there. False: it is one too many, too many shake hands, or its
+ * neighbour has wasted too much. */
 bool aq_inflow_enters(aq_inflow *inflow, int descriptor, const struct in6_addr *network,
                       int64_t now_ns);
-void aq_inflow_leaves(aq_inflow *inflow, int descriptor);
+void aq_inflow_leaves(aq_inflow *inflow, int descriptor, int64_t now_ns);
 
 /* NULL: none that came in. */
 aq_inflow_guest *aq_inflow_guest_of(aq_inflow *inflow, int descriptor);

@@ -28,7 +28,8 @@ enum {
     BYTES_PER_S = 65536,
     HELD_BYTES_MAX = 48 << 20,
     HANDSHAKES_MAX = 256, /* of one neighbour; each takes some 70 kB */
-    TICKET_TURN_AT = 16,  /* above the descriptor */
+    WASTED_BYTES_PER_S = 16 << 20,
+    TICKET_TURN_AT = 16, /* above the descriptor */
 };
 
 static void end_connection(int descriptor);
@@ -59,7 +60,9 @@ static void open_door(void)
                               .message_ms = MESSAGE_MS,
                               .message_bytes_per_s = BYTES_PER_S,
                               .held_bytes_max = HELD_BYTES_MAX,
-                              .held_bytes_per_address_max = HELD_BYTES_MAX / 2};
+                              .held_bytes_per_address_max = HELD_BYTES_MAX / 2,
+                              .wasted_bytes_per_s = WASTED_BYTES_PER_S,
+                              .barred_ms = MESSAGE_MS};
     if (descriptors.rlim_cur / 2 < limits->connections_max) {
         limits->connections_max = (size_t)descriptors.rlim_cur / 2;
     }
@@ -301,8 +304,9 @@ AQ_STAND_IN int close(int descriptor)
     int (*real)(int) = atomic_load(&real_close);
 
     if (descriptor >= 0 && descriptor < AQ_INFLOW_DESCRIPTORS_MAX && inflow.here[descriptor]) {
+        const int64_t now_ns = aq_clock_monotonic_ns();
         aq_mutex_lock(&lock);
-        aq_inflow_leaves(&inflow, descriptor);
+        aq_inflow_leaves(&inflow, descriptor, now_ns);
         aq_mutex_unlock(&lock);
     }
     return real != NULL ? real(descriptor) : (int)syscall(SYS_close, descriptor);

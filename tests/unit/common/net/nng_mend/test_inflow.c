@@ -93,7 +93,7 @@ TEST_OF_INFLOW(an_announcement_counts_before_a_byte_of_it_has_come)
     assert_true(announce(i, 2, 2000, 0));
     assert_int_equal(cut_count, 1);
     assert_int_equal(cut_order[0], 1);
-    aq_inflow_leaves(i, 2);
+    aq_inflow_leaves(i, 2, 0);
     assert_int_equal(i->held_bytes, 0);
 }
 
@@ -230,9 +230,98 @@ TEST_OF_INFLOW(a_neighbour_has_so_many_connections_and_its_place_is_used_again)
     i->limits.connections_per_address_max = 1;
     assert_true(aq_inflow_enters(i, 1, &networks[0], 0));
     assert_false(aq_inflow_enters(i, 2, &networks[0], 0));
-    aq_inflow_leaves(i, 1);
+    aq_inflow_leaves(i, 1, 0);
     assert_true(aq_inflow_enters(i, 2, &networks[1], 0));
     assert_int_equal(i->neighbours_so_far, 1);
+}
+
+/* ---- what came for nothing ------------------------------------------------------------------ */
+
+enum { WORTH_MS = 100, BARRED_MS = 1000 }; /* of a connection, and at most */
+
+static void bar_who_wastes(aq_inflow *inflow)
+{
+    inflow->limits.wasted_bytes_per_s = AQ_INFLOW_CONNECTION_BYTES * (1000 / WORTH_MS);
+    inflow->limits.barred_ms = BARRED_MS;
+}
+
+/* Ends in the middle of a message. */
+static void waste(aq_inflow *inflow, int guest, uint8_t host, int64_t at_ms)
+{
+    enter(inflow, guest, host, at_ms);
+    assert_true(announce(inflow, guest, 5000, at_ms));
+    aq_inflow_leaves(inflow, guest, at_ms * AQ_NS_PER_MS);
+}
+
+TEST_OF_INFLOW(who_leaves_in_the_middle_of_a_message_is_let_in_again_later)
+{
+    bar_who_wastes(i);
+    waste(i, 1, 1, 0);
+    enter(i, 2, 2, 0); /* another host, also where the first was */
+    assert_false(come(i, 1, 1, WORTH_MS - 1));
+    assert_int_equal(i->counters.refused_connections, 1);
+    assert_true(come(i, 1, 1, WORTH_MS + 1));
+}
+
+TEST_OF_INFLOW(who_is_cut_waits_by_what_it_brought_and_those_who_are_here_stay)
+{
+    static const uint8_t bytes[9000];
+    bar_who_wastes(i);
+    i->limits.wasted_bytes_per_s = sizeof(bytes) + AQ_INFLOW_CONNECTION_BYTES; /* a second */
+    i->limits.barred_ms = 5000;
+    enter(i, 1, 1, 0);
+    enter(i, 2, 1, 0);
+    assert_true(announce(i, 1, 9500, 0));
+    assert_true(hear(i, 1, bytes, sizeof(bytes), 0));
+    assert_true(announce(i, 2, 2000, 0));
+    assert_int_equal(cut_order[0], 1);
+    aq_inflow_leaves(i, 1, 0); /* once */
+    assert_true(hear(i, 2, bytes, 2000, 500));
+    assert_true(announce(i, 2, 100, 500));
+    assert_false(come(i, 3, 1, 999));
+    assert_true(come(i, 3, 1, 1001));
+}
+
+TEST_OF_INFLOW(it_adds_up_and_nobody_is_barred_for_ever)
+{
+    bar_who_wastes(i);
+    for (int guest = 1; guest <= 5; guest++) {
+        enter(i, guest, 1, 0);
+        assert_true(announce(i, guest, 1500, 0));
+    }
+    for (int guest = 1; guest <= 5; guest++) {
+        aq_inflow_leaves(i, guest, 0);
+    }
+    assert_false(come(i, 1, 1, 5 * WORTH_MS - 1));
+    assert_true(come(i, 1, 1, 5 * WORTH_MS + 1));
+    i->limits.wasted_bytes_per_s = 1;
+    waste(i, 2, 2, 0);
+    assert_false(come(i, 2, 2, BARRED_MS - 1));
+    assert_true(come(i, 2, 2, BARRED_MS + 1));
+}
+
+TEST_OF_INFLOW(who_has_said_all_is_not_barred)
+{
+    static const uint8_t bytes[5000];
+    bar_who_wastes(i);
+    enter(i, 1, 1, 0);
+    assert_true(announce(i, 1, sizeof(bytes), 0));
+    assert_true(hear(i, 1, bytes, sizeof(bytes), 0));
+    aq_inflow_leaves(i, 1, 0);
+    assert_true(come(i, 1, 1, 0));
+}
+
+/* As many neighbours as there may be, all barred. */
+TEST_OF_INFLOW(who_is_barred_keeps_no_place_from_others)
+{
+    bar_who_wastes(i);
+    for (uint32_t n = 0; n < AQ_INFLOW_CONNECTIONS_MAX; n++) {
+        i->neighbours[n] = (aq_inflow_neighbour){
+            .network = {.s6_addr = {9, n >> 8 & 0xff, n & 0xff}}, .barred_until_ns = INT64_MAX};
+    }
+    i->neighbours_so_far = AQ_INFLOW_CONNECTIONS_MAX;
+    assert_true(come(i, 1, 1, 0));
+    assert_int_equal(i->neighbours_so_far, AQ_INFLOW_CONNECTIONS_MAX);
 }
 
 /* ---- shaking hands -------------------------------------------------------------------------- */
@@ -269,7 +358,7 @@ TEST_OF_INFLOW(who_has_shaken_hands_or_gone_leaves_its_place_to_another)
     assert_true(say_hello(i, 1, 0));
     assert_true(shake(i, 1, 0));
     assert_true(come(i, 2, 1, 0));
-    aq_inflow_leaves(i, 2);
+    aq_inflow_leaves(i, 2, 0);
     enter(i, 3, 1, 0); /* greets in plain */
     assert_true(come(i, 4, 1, 0));
     assert_true(hear(i, 4, "G", 1, 0));
