@@ -4,9 +4,9 @@
     tests/hostile/slow_crowd.py BUILD [CONNECTIONS]    BUILD is a Meson build folder
 
 So many connections (200) from this host send a run's shard messages of 250 KB at 100 kB/s each, for
-15 seconds; who is cut, or turned away, comes again after 50 ms. Together they announce more than may be held from
-one address. Fails unless a quarter of what there is room for comes whole, and when the shard grows
-by more than 64 MB.
+15 seconds; who is cut, or turned away, comes again after 50 ms. Together they announce more than
+may be held from one address. Fails unless a quarter of what there is room for comes whole, and when
+the shard grows by more than 64 MB.
 """
 
 import os
