@@ -150,6 +150,7 @@ static void on_there(const Actorq__V1__PrioritizeReply *reply, void *user)
     aq_error error = {.code = AQ_E_PEER};
     int rc = 0;
     asked->asking = false;
+    asked->ask_at_ms = uv_now(links->config.loop) + RETRY_MS;
     if (reply == NULL && status->code == AQ_RPC_CANCELLED) { /* the link is being closed */
         return;
     }
@@ -161,10 +162,10 @@ static void on_there(const Actorq__V1__PrioritizeReply *reply, void *user)
         rc = rc != 0 ? aq_fail(&error, rc, "more than %d shards", AQ_SHARDS_MAX) : 0;
     }
     if (rc != 0) {
-        asked->ask_at_ms = uv_now(links->config.loop) + RETRY_MS;
         links->owner.trouble(links->owner.user, asked->place.rpc_url, &error);
         return;
     }
+    asked->ask_at_ms = 0;
     asked->is_sampled = asked->is_reached = true;
     links->owner.reached(links->owner.user, asked->place.incarnation, true);
 }

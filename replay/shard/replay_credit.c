@@ -177,7 +177,7 @@ void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *su
         if (!is_stuck(credit, actor, now_ns, supply->learner_waits)) {
             give = lack(credit, held, least_of(portion, most_of(lanes, actor->brought)), &least);
             give = is_newcomer(actor) ? least_of(give, to_lanes) : give;
-            if (is_newcomer(actor) && by_newcomers + give > for_newcomers) {
+            if (is_newcomer(actor) && by_newcomers > 0 && by_newcomers + give > for_newcomers) {
                 continue;
             }
             if (give > 0 && free_steps < least) {

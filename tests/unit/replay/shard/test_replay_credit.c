@@ -407,6 +407,21 @@ TEST(a_newcomer_among_liars_has_its_turn)
     assert_in_range(rounds, 1, 60);
 }
 
+/* A quarter of the headroom is less than the chunk that it needs. */
+TEST(a_newcomer_has_its_turn_where_there_is_little)
+{
+    const aq_credit_supply supply = {.headroom = 9, .width = 4};
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *worker = call(&shard, 1, 0);
+    const aq_replay_actor *newcomer = call_anew(&shard, 2, 0);
+    for (int i = 0; i < 3; i++) {
+        aq_replay_credit_share(&shard.credit, &supply, shard.roster, shard.now_ns);
+        aq_replay_credit_received(&shard.credit, worker, shard.now_ns,
+                                  aq_replay_credit_outstanding(worker));
+    }
+    assert_true(newcomer->granted >= 8);
+}
+
 TEST(who_is_given_up_is_a_newcomer)
 {
     aq_replay_actor *idler;
