@@ -160,8 +160,8 @@ PyObject *aq_py_array(PyObject *dtype, Py_ssize_t count, PyObject *row_shape, Py
     } else {
         const Py_ssize_t rank = PyTuple_Size(row_shape);
         shape = PyTuple_New(rank + 1);
-        PyObject *rows = PyLong_FromSsize_t(count);
-        if (shape == NULL || rows == NULL || PyTuple_SetItem(shape, 0, rows) != 0) {
+        PyObject *rows = shape != NULL ? PyLong_FromSsize_t(count) : NULL;
+        if (rows == NULL || PyTuple_SetItem(shape, 0, rows) != 0) {
             Py_XDECREF(shape);
             return NULL;
         }
