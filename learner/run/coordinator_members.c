@@ -225,20 +225,19 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
         known = NULL; /* that record is of an earlier life, in a way */
     }
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
-    int rc = known ? 0 : check_lives(coordinator, wanted, error);
-    if (rc != 0) {
-        return rc;
-    }
-    if (!known && remove_earlier_lives(coordinator, wanted, replaced) == 0) {
-        rc = make_room(coordinator, wanted, replaced, error);
+    if (known) {
+        known->heard_ns = now_ns;
+        *ret_record = known;
+    } else {
+        int rc = check_lives(coordinator, wanted, error);
+        if (rc == 0 && remove_earlier_lives(coordinator, wanted, replaced) == 0) {
+            rc = make_room(coordinator, wanted, replaced, error);
+        }
         if (rc != 0) {
             return rc;
         }
+        *ret_record = add(coordinator, now_ns, wanted);
     }
-    if (known) {
-        known->heard_ns = now_ns;
-    }
-    *ret_record = known ? known : add(coordinator, now_ns, wanted);
     memcpy(ret_replaced, replaced, sizeof(replaced));
     return 0;
 }
