@@ -10,7 +10,6 @@ there, between the marks.
 """
 import argparse
 import json
-import math
 import pathlib
 import subprocess
 
@@ -69,11 +68,22 @@ def text(row, key, form):
     return f"{shown} ± {form.format(spread)}" if spread is not None else shown
 
 
-def scaling(row):
-    """Efficiencies of 1, 2, 4 and 8."""
-    return [("–" if at["efficiency"] is None or not math.isfinite(at["efficiency"])
-             else f"{at['efficiency']:.2f}" + (" (model)" if at["by"] == "model" else ""))
-            for at in row["scaling"]]
+def efficiencies(reports):
+    """A line for each mode, of the numbers side by side that any of them has one of."""
+    rows = [(name, task, row) for (name, task, *_), report in reports
+            for row in report["rows"] if row["seeds"] and "-" not in row["mode"]]
+    known = [i for i, at in enumerate(rows[0][2]["scaling"] if rows else [])
+             if any(row["scaling"][i]["efficiency"] is not None for _, _, row in rows)]
+    heads = ["task", "mode", *(str(rows[0][2]["scaling"][i]["parallel"]) for i in known)]
+    yield from table(heads, [[f"{name}, {task}", f"`{row['mode']}`",
+                              *(efficiency(row["scaling"][i]) for i in known)]
+                             for name, task, row in rows])
+
+
+def efficiency(at):
+    if at["efficiency"] is None:
+        return "–"
+    return f"{at['efficiency']:.2f}" + (" (model)" if at["by"] == "model" else "")
 
 
 def table(heads, rows):
@@ -98,10 +108,7 @@ def tables(reports):
         yield from table(heads + [title for _, title, _ in columns], lines(columns))
         yield ""
     yield from ["### Efficiency", ""]
-    yield from table([*heads, "1", "2", "4", "8"],
-                     [[f"{name}, {task}", f"`{row['mode']}`", *scaling(row)]
-                      for (name, task, *_), report in reports
-                      for row in report["rows"] if row["seeds"] and "-" not in row["mode"]])
+    yield from efficiencies(reports)
     yield ""
     for (name, task, *_), report in reports:
         for row in report["rows"]:

@@ -76,8 +76,8 @@ static void fill_behind(const aq_compare_summary *summary, grid *made)
 static void fill_scaling(const aq_compare_summary *summary, grid *made)
 {
     begin(made, "Efficiency of so many side by side, 1 where each does as much as one alone: "
-                "measured, on the processors that there were, or by the model, on processors of "
-                "their own.");
+                "measured, on the processors that there were, or by the model, where each actor "
+                "and rank of what was measured could have one of its own.");
     for (size_t point = 0; point < AQ_SCALING_POINTS; point++) {
         const uint64_t parallel = aq_scaling_parallel(point);
         const size_t column = made->columns++;

@@ -87,18 +87,25 @@ static bool is_known(const costs *of)
            isfinite(of->steps) && of->update_s > 0 && of->learner_s > 0;
 }
 
+/* NaN where it cannot be told. */
+static double modelled(const aq_compare_summary *summary, const aq_compare_row *row, double n)
+{
+    const enum aq_learning_mode mode = row->arm->mode;
+    const double own = (double)row->arm->parallel;
+    const costs of = costs_of(row, &summary->rows[summary->baseline]);
+    if (mode == AQ_MODE_HYBRID || !is_known(&of) ||
+        row->arm->parallel + row->arm->learners > summary->cpus) {
+        return (double)NAN;
+    }
+    return row->efficiency * (model_rate(mode, &of, n) / n) / (model_rate(mode, &of, own) / own);
+}
+
 aq_scaling aq_compare_scaling(const aq_compare_summary *summary, size_t arm, uint64_t parallel)
 {
     const aq_compare_row *row = &summary->rows[arm];
-    const enum aq_learning_mode mode = row->arm->mode;
-    const aq_scaling found = {.efficiency = measured(summary, mode, parallel)};
-    if (isfinite(found.efficiency) || mode == AQ_MODE_HYBRID) {
-        return found;
-    }
-    const costs of = costs_of(row, &summary->rows[summary->baseline]);
-    const double n = (double)parallel;
-    return (aq_scaling){.efficiency = is_known(&of) ? model_rate(mode, &of, n) /
-                                                          (n * model_rate(mode, &of, 1))
-                                                    : (double)NAN,
-                        .is_model = true};
+    const aq_scaling found = {.efficiency = measured(summary, row->arm->mode, parallel)};
+    return isfinite(found.efficiency)
+               ? found
+               : (aq_scaling){.efficiency = modelled(summary, row, (double)parallel),
+                              .is_model = true};
 }

@@ -3,8 +3,10 @@
  * environment steps of the whole run a second, made and learned from alike, over as many times
  * those of one learner with one actor (of async: with one actor that pushes gradients).
  *
- * What was not run is told by a model, on processors of their own for all processes, from costs
- * that were measured at another number N of the mode:
+ * What was not run is told by a model, from what was measured at another number N of the mode, and
+ * only where each of its actors and ranks could have a processor: ranks that share one wait for it,
+ * and that would pass for the cost of an exchange. The efficiency at n is the one at N times what
+ * the model says that n make over N of them, each of so many:
  *
  *   experience, async   rate(n) = min(n / a, 1 / u)
  *   sync                rate(n) = min(n / a, n k / (c + x (n - 1) / (N - 1)))
@@ -13,7 +15,8 @@
  * a: seconds of an actor that does not wait, for an environment step; u: of the learner's training,
  * likewise; c: of its training, for an update of one rank (of a whole network); k: environment
  * steps for one rank's update; x: seconds of an update's exchange of N ranks, which grows with the
- * messages to the others. Any thread.
+ * messages to the others. What the model leaves out, such as the time of a start, so keeps the
+ * share that it had at N. Any thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_SCALING_H
 #define AQ_CLI_COMPARE_COMPARE_SCALING_H
@@ -25,7 +28,7 @@ enum { AQ_SCALING_POINTS = 4 };
 uint64_t aq_scaling_parallel(size_t point); /* 1, 2, 4, 8 */
 
 typedef struct aq_scaling {
-    double efficiency; /* NaN: neither was run, nor are the model's costs known */
+    double efficiency; /* NaN: neither was run, nor can the model tell */
     bool is_model;
 } aq_scaling;
 

@@ -12,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/config/run_names.h"
+#include "common/sys/machine.h"
 
 /* How far on the way from the first return to the last a threshold is set where there is none. */
 #define REACHED_SHARE 0.95
@@ -314,7 +315,9 @@ static const char *const baselines[] = {
 int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
                             aq_compare_summary *ret_summary, aq_error *error)
 {
-    aq_compare_summary summary = {.plan = plan, .run_count = plan->arm_count * (size_t)plan->seeds};
+    aq_compare_summary summary = {.plan = plan,
+                                  .run_count = plan->arm_count * (size_t)plan->seeds,
+                                  .cpus = aq_machine_cpu_count()};
     summary.runs = aq_alloc(summary.run_count, sizeof(*summary.runs));
     if (!summary.runs) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");

@@ -115,12 +115,14 @@ static void end_summary(void *summary)
     free(summary);
 }
 
-static const aq_compare_summary *summarize(void)
+/* On four processors. */
+static aq_compare_summary *summarize(void)
 {
     aq_compare_summary *summary = malloc(sizeof(*summary));
     assert_non_null(summary);
     assert_succeeds(aq_compare_summary_make(&plan, (double)NAN, summary, NULL));
     at_end(end_summary, summary);
+    summary->cpus = 4;
     return summary;
 }
 
@@ -174,14 +176,31 @@ TEST_OF_MODES(efficiency_is_measured_or_by_the_model)
     assert_near(summary->rows[0].efficiency, 1.5, ROUNDING);
     assert_near(summary->rows[1].efficiency, 3, ROUNDING);
     assert_false(aq_compare_scaling(summary, 1, 2).is_model);
-    /* An actor makes 1000 steps a second; the learner trains for 3 ms a step. */
+    /* An actor makes 1000 steps a second and the learner trains for 3 ms a step: four make no more
+     * than two. */
     aq_scaling at = aq_compare_scaling(summary, 0, 4);
     assert_true(at.is_model);
-    assert_near(at.efficiency, 0.25, ROUNDING);
+    assert_near(at.efficiency, 1.5 / 2, ROUNDING);
     /* Updates of 12 ms and 4 ms of exchange, which are three times as long among four ranks. */
     at = aq_compare_scaling(summary, 1, 4);
-    assert_near(at.efficiency, 12.0 / (12 + 3 * 4), ROUNDING);
+    assert_near(at.efficiency, 3 * (12.0 + 4) / (12 + 3 * 4), ROUNDING);
     assert_true(isnan(aq_compare_scaling(summary, 3, 4).efficiency));
+}
+
+/* Two ranks and their two actors had to share three. */
+TEST_OF_MODES(the_model_tells_nothing_of_processes_that_shared_processors)
+{
+    aq_compare_summary *summary = summarize();
+    summary->cpus = 3;
+    assert_true(isnan(aq_compare_scaling(summary, 1, 4).efficiency));
+    assert_near(aq_compare_scaling(summary, 1, 2).efficiency, 3, ROUNDING);
+    assert_true(isfinite(aq_compare_scaling(summary, 0, 4).efficiency));
+}
+
+/* async-1 was not run. */
+TEST_OF_MODES(the_model_tells_nothing_where_one_alone_was_not_measured)
+{
+    assert_true(isnan(aq_compare_scaling(summarize(), 2, 4).efficiency));
 }
 
 TEST_OF_MODES(staleness_and_noise_are_of_the_whole_run)
