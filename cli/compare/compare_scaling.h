@@ -3,10 +3,11 @@
  * environment steps of the whole run a second, made and learned from alike, over as many times
  * those of one learner with one actor (of async: with one actor that pushes gradients).
  *
- * What was not run is told by a model, from what was measured at another number N of the mode, and
- * only where each of its actors and ranks could have a processor: ranks that share one wait for it,
- * and that would pass for the cost of an exchange. The efficiency at n is the one at N times what
- * the model says that n make over N of them, each of so many:
+ * What was not run is told by a model, from what was measured at another number N of the mode. It
+ * tells nothing where its actors and ranks had to share processors: ranks that share one wait for
+ * each other, and that would pass for the cost of an exchange. With E the efficiency,
+ *
+ *   E(n) = E(N) (rate(n) / n) / (rate(N) / N)
  *
  *   experience, async   rate(n) = min(n / a, 1 / u)
  *   sync                rate(n) = min(n / a, n k / (c + x (n - 1) / (N - 1)))
@@ -15,8 +16,7 @@
  * a: seconds of an actor that does not wait, for an environment step; u: of the learner's training,
  * likewise; c: of its training, for an update of one rank (of a whole network); k: environment
  * steps for one rank's update; x: seconds of an update's exchange of N ranks, which grows with the
- * messages to the others. What the model leaves out, such as the time of a start, so keeps the
- * share that it had at N. Any thread.
+ * messages to the others. Any thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_SCALING_H
 #define AQ_CLI_COMPARE_COMPARE_SCALING_H
