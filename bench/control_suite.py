@@ -61,6 +61,8 @@ SUBJECTS = {
     "dmc-d4pg": Subject("dmc-d4pg", "d4pg", settings=("learner.products=fp32",)),
     "dmc-d4pg-bf16": Subject("dmc-d4pg", "d4pg", settings=("learner.products=bf16",)),
     "dmc-sac": Subject("dmc-sac", "sac", frames_of_step=2),
+    "dmc-sac-double": Subject("dmc-sac", "sac", frames_of_step=2,
+                              settings=("learner.clipped_double_q=true",)),
     "dmc-ppo": Subject("dmc-ppo", "rpo", frames=8_000_000),
     "dmc-ppo-large": Subject("dmc-ppo", "rpo", frames=8_000_000, settings=(
         *LARGE_GROUPS, "learner.group_steps=8192", "learner.learning_rate=0.0005",

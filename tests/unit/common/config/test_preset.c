@@ -91,6 +91,7 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_A2C, "any-a2c"},
         {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_QR_DQN, "acrobot-qr_dqn"},
         {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_PQN, "any-pqn"},
+        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_SAC, "any-sac"},
         {NULL, "gym:LunarLander-v3?wind=yes", &choices, AQ_ALGORITHM_AUTO, "lander-dqn"},
         {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_PPO, "lander-ppo"},
         {NULL, "gym:LunarLander-v3", &choices, AQ_ALGORITHM_IMPALA, "lander-impala"},
