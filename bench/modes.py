@@ -26,7 +26,8 @@ ROWS = [
     ("a2c", "gym:CartPole-v1", 475, ["limits.env_steps=500000"]),
     ("dqn", "gym:CartPole-v1", 475, [WIDTH, "limits.env_steps=300000"]),
     ("d4pg", "dmc:cartpole_balance", 900, SMALL),
-    ("sac", "dmc:cartpole_swingup", 300, [*SMALL, "replay.samples_per_insert=64"]),
+    ("sac", "dmc:cartpole_swingup", 300, [*SMALL, "replay.samples_per_insert=64",
+                                         "learner.clipped_double_q=true"]),
 ]
 
 # Key in compare.json, its title, how it is written.
