@@ -79,7 +79,7 @@ TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "dmc-sac": "gym:Pendulum-v1",
            **{f"offline-{name}": "gym:Pendulum-v1" for name in ("td3_bc", "iql", "cql")},
            **{f"any-{name}": "gym:CartPole-v1"
               for name in ("ppo", "a2c", "reinforce", "impala", "trpo", "pqn", "r2d2",
-                           "rainbow")}}
+                           "rainbow", "sac")}}
 
 
 class Settings(unittest.TestCase):
