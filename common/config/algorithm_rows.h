@@ -25,7 +25,7 @@
     X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
     X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                         \
     X(AQ_ALGORITHM_SAC, sac, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
-      AQ_DRAWS_ACTIONS)                                                                            \
+      AQ_DRAWS_ACTIONS | AQ_IS_ASKED_FOR)                                                          \
     X(AQ_ALGORITHM_DSAC, dsac, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_DRAWS_ACTIONS)               \
     X(AQ_ALGORITHM_PPO, ppo, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,           \
       AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE | AQ_TAKES_ROWS)                                           \
