@@ -196,7 +196,7 @@ json_t *aq_compare_json(const aq_compare_summary *summary)
         plan->config.task, "preset", plan->preset, "threshold", aq_json_number(summary->threshold),
         "threshold_source", source_name(summary->threshold_source), "threshold_rule",
         "running mean", "running_window", json_integer(AQ_RUNNING_WINDOW), "baseline",
-        plan->arms[summary->baseline].name, "cpu", aq_machine_model(), "cpus", (int)summary->cpus,
+        plan->arms[summary->baseline].name, "cpu", summary->cpu, "cpus", (int)summary->cpus,
         "cpu_flags", aq_cpu_flags_text(aq_cpu_flags(), flags, sizeof(flags)), "software",
         AQ_VERSION, "words", words_json(summary), "rows", rows, "runs", runs);
 }

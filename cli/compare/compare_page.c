@@ -188,14 +188,13 @@ static void add_circumstances(const aq_compare_summary *summary, aq_long_text *o
     struct tm utc;
     (void)strftime(when, sizeof(when), "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
     aq_long_text_add(out, "<h2>How it was made</h2>\n<p>");
-    aq_long_text_add_html(out, aq_machine_model());
+    aq_long_text_add_html(out, summary->cpu);
     aq_long_text_add(out,
                      ", %u processors (%s); actorq %s; %s. One run at a time, the %ss in turn "
                      "for each seed, seeds %" PRIu64 " to %" PRIu64 ".</p>\n<pre>",
-                     aq_machine_cpu_count(),
-                     aq_cpu_flags_text(aq_cpu_flags(), flags, sizeof(flags)), AQ_VERSION, when,
-                     aq_compare_subject_name(plan->request.subject), plan->seed_first,
-                     plan->seed_first + plan->seeds - 1);
+                     summary->cpus, aq_cpu_flags_text(aq_cpu_flags(), flags, sizeof(flags)),
+                     AQ_VERSION, when, aq_compare_subject_name(plan->request.subject),
+                     plan->seed_first, plan->seed_first + plan->seeds - 1);
     aq_long_text_add_html(out, plan->command);
     for (size_t i = 0; i < plan->arm_count; i++) {
         aq_long_text_add(out,

@@ -22,6 +22,7 @@
 #include "common/config/preset.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
+#include "common/sys/machine.h"
 
 enum { PATH_BYTES = PATH_MAX + 64, RESULT_BYTES_MAX = 65536 };
 
@@ -36,11 +37,12 @@ const char *aq_run_outcome_name(enum aq_run_outcome outcome)
 
 static int write_result(const char *dir, const aq_compare_run *run, aq_error *error)
 {
-    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:s, s:i, s:i}", "outcome",
+    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:i, s:i, s:i}", "outcome",
                              aq_run_outcome_name(run->outcome), "reason", aq_json_text(run->reason),
                              "return_mean", aq_json_number(run->return_fresh), "return_std",
-                             aq_json_number(run->return_fresh_std), "format", run->format,
-                             "restarts", (int)run->restarts, "resumed", (int)run->resumed);
+                             aq_json_number(run->return_fresh_std), "format", run->format, "cpu",
+                             aq_json_text(run->cpu), "cpus", (int)run->cpus, "restarts",
+                             (int)run->restarts, "resumed", (int)run->resumed);
     return aq_json_file_write(json, 10, dir, "result.json", error);
 }
 
@@ -49,10 +51,13 @@ static void take_result(const json_t *json, aq_compare_run *run)
     const char *outcome = json_string_value(json_object_get(json, "outcome"));
     const char *reason = json_string_value(json_object_get(json, "reason"));
     const char *format = json_string_value(json_object_get(json, "format"));
+    const char *cpu = json_string_value(json_object_get(json, "cpu"));
     const int found = outcome ? aq_choice_find(outcomes, outcome) : AQ_E_INVALID;
     run->outcome = found >= 0 ? (enum aq_run_outcome)found : AQ_OUTCOME_MISSING;
     (void)snprintf(run->reason, sizeof(run->reason), "%s", reason ? reason : "");
     (void)snprintf(run->format, sizeof(run->format), "%s", format ? format : "");
+    (void)snprintf(run->cpu, sizeof(run->cpu), "%s", cpu ? cpu : "");
+    run->cpus = (unsigned)json_integer_value(json_object_get(json, "cpus"));
     run->return_fresh = aq_json_number_of(json, "return_mean");
     run->return_fresh_std = aq_json_number_of(json, "return_std");
     run->restarts = (unsigned)json_integer_value(json_object_get(json, "restarts"));
@@ -112,6 +117,8 @@ static void take_report(const aq_run_config *config, const char *dir, const aq_t
     aq_train_report report;
     aq_error problem;
     run->restarts += result->restarts;
+    (void)snprintf(run->cpu, sizeof(run->cpu), "%s", aq_machine_model());
+    run->cpus = aq_machine_cpu_count();
     judge_end(dir, run);
     if (aq_train_report_make(config, dir, result, &report, &problem) == 0) {
         run->return_fresh = report.return_mean;

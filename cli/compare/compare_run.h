@@ -23,7 +23,7 @@
 enum aq_run_outcome { AQ_RUN_OUTCOMES(AQ_CHOICE_CONSTANT) };
 const char *aq_run_outcome_name(enum aq_run_outcome outcome); /* static storage */
 
-enum { AQ_COMPARE_REASON_MAX = 256, AQ_COMPARE_FORMAT_MAX = 16 };
+enum { AQ_COMPARE_REASON_MAX = 256, AQ_COMPARE_FORMAT_MAX = 16, AQ_COMPARE_CPU_MAX = 128 };
 
 typedef struct aq_compare_run {
     size_t arm; /* of the plan */
@@ -33,6 +33,8 @@ typedef struct aq_compare_run {
     double return_fresh;                /* of the best policy, over fresh episodes; NaN: none */
     double return_fresh_std;
     char format[AQ_COMPARE_FORMAT_MAX]; /* of that policy; "": none */
+    char cpu[AQ_COMPARE_CPU_MAX];       /* that it was made on; "": not told */
+    unsigned cpus;                      /* that it might use; 0: not told */
     unsigned restarts;                  /* of daemons */
     unsigned resumed;                   /* how often the run was interrupted and gone on with */
     aq_compare_curve curve;

@@ -309,6 +309,23 @@ static void compare_row(const aq_compare_row *base, aq_compare_row *row)
     row->energy_ratio = comparable ? base->energy_j / row->energy_j : (double)NAN;
 }
 
+/* By what the runs tell. */
+static void tell_machine(aq_compare_summary *summary)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < summary->run_count; i++) {
+        const aq_compare_run *run = &summary->runs[i];
+        if (run->cpus > 0 && first == NULL) {
+            first = run->cpu;
+            summary->cpu = run->cpu;
+            summary->cpus = run->cpus;
+        } else if (run->cpus > 0) {
+            summary->cpu = strcmp(run->cpu, first) == 0 ? summary->cpu : "several machines";
+            summary->cpus = run->cpus < summary->cpus ? run->cpus : summary->cpus;
+        }
+    }
+}
+
 static const char *const baselines[] = {
     [AQ_COMPARE_PRECISIONS] = "fp32", [AQ_COMPARE_MODES] = "experience"};
 
@@ -317,6 +334,7 @@ int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
 {
     aq_compare_summary summary = {.plan = plan,
                                   .run_count = plan->arm_count * (size_t)plan->seeds,
+                                  .cpu = aq_machine_model(),
                                   .cpus = aq_machine_cpu_count()};
     summary.runs = aq_alloc(summary.run_count, sizeof(*summary.runs));
     if (!summary.runs) {
@@ -326,6 +344,7 @@ int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
         aq_compare_run_read(plan, i / (size_t)plan->seeds, plan->seed_first + i % plan->seeds,
                             &summary.runs[i]);
     }
+    tell_machine(&summary);
     for (size_t i = 0; i < plan->arm_count; i++) {
         make_row(&summary, i, &summary.rows[i]);
         if (strcmp(plan->arms[i].name, baselines[plan->request.subject]) == 0) {

@@ -83,7 +83,8 @@ typedef struct aq_compare_summary {
     aq_compare_run *runs;        /* (arm_count, seeds) */
     size_t run_count;
     aq_compare_row rows[AQ_COMPARE_ARMS_MAX];
-    unsigned cpus;    /* that this process may use */
+    const char *cpu;  /* that runs were made on; where none tells, that of this machine */
+    unsigned cpus;    /* that each run might use at least; likewise */
     size_t baseline;  /* a row */
     double threshold; /* NaN: none */
     enum aq_threshold_source threshold_source;

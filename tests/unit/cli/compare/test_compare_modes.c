@@ -74,7 +74,8 @@ static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed, co
                    run->waiting_s);
     file_put_text(file_in(dir, "metrics.jsonl"), text);
     (void)snprintf(text, sizeof(text),
-                   "{\"outcome\":\"%s\",\"reason\":\"no <such> ranks\",\"return_mean\":400}",
+                   "{\"outcome\":\"%s\",\"reason\":\"no <such> ranks\",\"return_mean\":400,"
+                   "\"cpu\":\"A <fast> one\",\"cpus\":4}",
                    run->outcome);
     file_put_text(file_in(dir, "result.json"), text);
     (void)snprintf(
@@ -115,14 +116,12 @@ static void end_summary(void *summary)
     free(summary);
 }
 
-/* On four processors. */
 static aq_compare_summary *summarize(void)
 {
     aq_compare_summary *summary = malloc(sizeof(*summary));
     assert_non_null(summary);
     assert_succeeds(aq_compare_summary_make(&plan, (double)NAN, summary, NULL));
     at_end(end_summary, summary);
-    summary->cpus = 4;
     return summary;
 }
 
@@ -185,6 +184,21 @@ TEST_OF_MODES(efficiency_is_measured_or_by_the_model)
     at = aq_compare_scaling(summary, 1, 4);
     assert_near(at.efficiency, 3 * (12.0 + 4) / (12 + 3 * 4), ROUNDING);
     assert_true(isnan(aq_compare_scaling(summary, 3, 4).efficiency));
+}
+
+TEST_OF_MODES(the_machine_is_that_of_the_runs)
+{
+    const aq_compare_summary *summary = summarize();
+    assert_string_equal(summary->cpu, "A <fast> one");
+    assert_int_equal(summary->cpus, 4);
+
+    char dir[CLI_PATH_MAX];
+    assert_succeeds(aq_compare_plan_run_dir(&plan, 1, 2, dir, sizeof(dir)));
+    file_put_text(file_in(dir, "result.json"),
+                  "{\"outcome\":\"finished\",\"cpu\":\"Another\",\"cpus\":3}");
+    summary = summarize();
+    assert_string_equal(summary->cpu, "several machines");
+    assert_int_equal(summary->cpus, 3);
 }
 
 /* Two ranks and their two actors had to share three. */
