@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
     if not arguments.report and len(os.sched_getaffinity(0)) < max(ARMS)[1]:
-        parser.error(f"{max(ARMS)[1]} processors are needed, or what is told of them would be wrong")
+        parser.error(f"{max(ARMS)[1]} processors are needed: fewer would pass for as many")
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     for setting in [arguments.only] if arguments.only else SETTINGS:
         for seed in seeds if not arguments.report else []:
