@@ -103,20 +103,25 @@ static bool is_named(const aq_env_task *task, const char *name)
            (aq_env_full_name(name, full, NULL) == 0 && strcmp(full, task->env->name) == 0);
 }
 
+int aq_env_task_check_schema(const aq_env_task *task, const aq_snapshot *snapshot, aq_error *error)
+{
+    if (aq_schema_hash(&snapshot->schema) != task->schema_hash) {
+        char its[SCHEMA_TEXT_BYTES], here[SCHEMA_TEXT_BYTES];
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "a policy of another schema than %s: %s (%016" PRIx64
+                       "), and here it is %s (%016" PRIx64 ")",
+                       task->env->name, aq_schema_text(&snapshot->schema, its, sizeof(its)),
+                       aq_schema_hash(&snapshot->schema),
+                       aq_schema_text(&task->env->schema, here, sizeof(here)), task->schema_hash);
+    }
+    return 0;
+}
+
 int aq_env_task_check_policy(const aq_env_task *task, const aq_snapshot *snapshot, aq_error *error)
 {
     if (!is_named(task, snapshot->task)) {
         return aq_fail(error, AQ_E_SCHEMA, "a policy for \"%s\", not for \"%s\"", snapshot->task,
                        task->env->name);
     }
-    if (aq_schema_hash(&snapshot->schema) != task->schema_hash) {
-        char its[SCHEMA_TEXT_BYTES], here[SCHEMA_TEXT_BYTES];
-        return aq_fail(error, AQ_E_SCHEMA,
-                       "a policy of another %s: %s (schema %016" PRIx64
-                       "), and here it is %s (schema %016" PRIx64 ")",
-                       task->env->name, aq_schema_text(&snapshot->schema, its, sizeof(its)),
-                       aq_schema_hash(&snapshot->schema),
-                       aq_schema_text(&task->env->schema, here, sizeof(here)), task->schema_hash);
-    }
-    return 0;
+    return aq_env_task_check_schema(task, snapshot, error);
 }

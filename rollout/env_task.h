@@ -39,8 +39,12 @@ int aq_env_task_find(const char *name, uint64_t schema_hash, aq_env_task *ret_ta
 aq_env_task aq_env_task_copy(const aq_env_task *task);
 void aq_env_task_fini(aq_env_task *task); /* a zeroed one is fine */
 
-/* Whether a valid snapshot is a policy for this task. AQ_E_SCHEMA, AQ_E_UNSUPPORTED (another way to
- * act), in words. */
+/* Whether a valid snapshot, of whichever task, takes what this one shows and gives what it takes.
+ * AQ_E_SCHEMA, in words. */
+int aq_env_task_check_schema(const aq_env_task *task, const aq_snapshot *snapshot,
+                             aq_error *error) AQ_MUST_USE;
+
+/* Whether it is also a policy of this task. AQ_E_SCHEMA, in words. */
 int aq_env_task_check_policy(const aq_env_task *task, const aq_snapshot *snapshot,
                              aq_error *error) AQ_MUST_USE;
 

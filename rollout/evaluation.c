@@ -72,12 +72,12 @@ aq_evaluation_gap aq_evaluation_compare(const double *returns, const double *ret
     return gap;
 }
 
-static int check_policy(aq_env *env, const aq_engine *engine, aq_error *error)
+static int check_schema(aq_env *env, const aq_engine *engine, aq_error *error)
 {
     aq_env_task task;
     int rc = aq_env_task_init(env, &task, error);
     if (rc == 0) {
-        rc = aq_env_task_check_policy(&task, aq_engine_snapshot(engine), error);
+        rc = aq_env_task_check_schema(&task, aq_engine_snapshot(engine), error);
         aq_env_task_fini(&task);
     }
     return rc;
@@ -126,7 +126,7 @@ static int evaluate(aq_env *env, aq_engine *engine, bool by_script, uint32_t epi
 int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
                 aq_evaluation *ret_result, aq_error *error)
 {
-    int rc = engine != NULL ? check_policy(env, engine, error) : 0;
+    int rc = engine != NULL ? check_schema(env, engine, error) : 0;
     return rc != 0 ? rc : evaluate(env, engine, false, episodes, seed, ret_result, error);
 }
 

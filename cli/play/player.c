@@ -35,7 +35,7 @@ struct aq_player {
 static int take_policy(aq_player *player, aq_snapshot *policy, aq_error *error)
 {
     int rc = aq_env_task_init(player->env, &player->task, error);
-    rc = rc != 0 ? rc : aq_env_task_check_policy(&player->task, policy, error);
+    rc = rc != 0 ? rc : aq_env_task_check_schema(&player->task, policy, error);
     rc = rc != 0 ? rc : aq_engine_create(policy, 1, aq_cpu_flags(), &player->engine, error);
     if (rc != 0) {
         return rc;

@@ -26,7 +26,7 @@ static const char random_play[] = "random", scripted_play[] = "scripted";
 
 typedef struct eval_arguments {
     const char *source;
-    const char *env; /* without a policy */
+    const char *env; /* NULL: the policy's */
     uint64_t episodes;
     uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
     uint64_t seed;
@@ -46,7 +46,8 @@ typedef struct eval_report {
 } eval_report;
 
 static const aq_option option_rows[] = {
-    {"env", 0, "TASK", "the task of random or scripted actions; a policy has its own",
+    {"env", 0, "TASK",
+     "the task; needed for random and scripted, else the one that the policy is for",
      AQ_TO_TEXT(eval_arguments, env)},
     {"episodes", 'n', "N", "how many episodes, 1 to 1000000 (default 100)",
      AQ_TO_NUMBER(eval_arguments, episodes, 1, AQ_EVALUATION_EPISODES_MAX)},
@@ -72,6 +73,7 @@ static const aq_options options_page = {
                "  actorq eval runs/first\n"
                "  actorq eval runs/first --precision fp32 --seed 7 --json\n"
                "  actorq eval policy.aq --episodes 1000\n"
+               "  actorq eval policy.aq --env 'game:asterix?sticky=0.25'\n"
                "  actorq eval random --env game:asterix\n"
                "  actorq eval scripted --env game:asterix\n",
     AQ_OPTION_ROWS(option_rows),
@@ -80,10 +82,20 @@ static const aq_options options_page = {
 
 /* ---- playing -------------------------------------------------------------------------------- */
 
-/* The environment that the policy says it is for, if this build's is the same. */
-static int find_task(const eval_report *report, const aq_snapshot *snapshot, aq_env_task *ret_task,
-                     aq_error *error)
+static int open_task(const char *name, aq_env_task *ret_task, aq_error *error)
 {
+    aq_env_allow_code(name);
+    return aq_env_task_open(name, ret_task, error);
+}
+
+/* The environment that was asked for, or else the one that the policy says it is for, if this
+ * build's is the same. */
+static int find_task(const char *name, const eval_report *report, const aq_snapshot *snapshot,
+                     aq_env_task *ret_task, aq_error *error)
+{
+    if (name != NULL) {
+        return open_task(name, ret_task, error);
+    }
     int rc = aq_env_task_find(snapshot->task, aq_schema_hash(&snapshot->schema), ret_task, error);
     return rc != 0 ? aq_fail_context(error, rc, "%s", report->path) : 0;
 }
@@ -96,8 +108,7 @@ static int evaluate_without(const eval_arguments *arguments, eval_report *report
         return aq_fail(error, AQ_E_INVALID, "%s actions need a task: --env TASK",
                        arguments->source);
     }
-    aq_env_allow_code(arguments->env);
-    int rc = aq_env_task_open(arguments->env, &report->task, error);
+    int rc = open_task(arguments->env, &report->task, error);
     if (rc == 0) {
         (void)snprintf(report->path, sizeof(report->path), "%s", arguments->source);
         rc = strcmp(arguments->source, random_play) == 0
@@ -111,16 +122,12 @@ static int evaluate_without(const eval_arguments *arguments, eval_report *report
 
 static int evaluate_policy(const eval_arguments *arguments, eval_report *report, aq_error *error)
 {
-    if (arguments->env != NULL) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "--env is for actions without a policy, which has its task");
-    }
     aq_snapshot *snapshot = NULL;
     aq_engine *engine = NULL;
     int rc = aq_policy_source_read(arguments->source, arguments->precision, &snapshot, report->path,
                                    &report->quantized, error);
     if (rc == 0) {
-        rc = find_task(report, snapshot, &report->task, error);
+        rc = find_task(arguments->env, report, snapshot, &report->task, error);
     }
     if (rc == 0) {
         report->precision = aq_format_name(aq_snapshot_format(snapshot));

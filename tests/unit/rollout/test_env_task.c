@@ -118,8 +118,8 @@ TEST(a_short_name_of_the_task_fits_too)
     aq_snapshot *snapshot = tally_policy(bias);
     memcpy(snapshot->task, "CartPole-v1", sizeof("CartPole-v1"));
     assert_refused(aq_env_task_check_policy(&task, snapshot, &refusal), AQ_E_SCHEMA,
-                   "a policy of another gym:CartPole-v1: "); /* the name is not what is wrong */
-    assert_says(refusal.text, "and here it is box f32[4] -> discrete 2 (schema ");
+                   "a policy of another schema than gym"); /* the name is not what is wrong */
+    assert_says(refusal.text, "and here it is box f32[4] -> discrete 2 (");
     aq_env_task_fini(&task);
 }
 
