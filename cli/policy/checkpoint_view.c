@@ -18,9 +18,10 @@ enum { TEXT_BYTES = 256 };
 
 static void figures_of(const aq_checkpoint *checkpoint, aq_layer_figures *figures)
 {
-    for (uint32_t i = 0; i < checkpoint->spec.layer_count; i++) {
-        aq_layer_figures_of_block(&checkpoint->spec, aq_checkpoint_policy(checkpoint), i,
-                                  &figures[i]);
+    const float *parameters;
+    const aq_net_spec spec = aq_checkpoint_policy(checkpoint, &parameters);
+    for (uint32_t i = 0; i < spec.layer_count; i++) {
+        aq_layer_figures_of_block(&spec, parameters, i, &figures[i]);
     }
 }
 

@@ -400,9 +400,12 @@ int aq_wire_checkpoint_unpack(const uint8_t *bytes, size_t size, aq_checkpoint *
     return rc;
 }
 
-const float *aq_checkpoint_policy(const aq_checkpoint *checkpoint)
+aq_net_spec aq_checkpoint_policy(const aq_checkpoint *checkpoint, const float **ret_parameters)
 {
-    return aq_named_arrays_find(&checkpoint->arrays, "parameters")->values;
+    aq_net_spec spec = checkpoint->spec;
+    spec.array_count = aq_net_spec_acting_arrays(&spec);
+    *ret_parameters = aq_named_arrays_find(&checkpoint->arrays, "parameters")->values;
+    return spec;
 }
 
 void aq_checkpoint_fini(aq_checkpoint *checkpoint)

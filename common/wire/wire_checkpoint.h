@@ -56,7 +56,7 @@ typedef struct aq_checkpoint {
     aq_shard_count shards[AQ_SHARDS_MAX];
     uint64_t policy_version;
     aq_policy_totals policies;
-    aq_named_arrays arrays; /* "parameters" begins with those of the policy's network `spec` */
+    aq_named_arrays arrays; /* "parameters" begins with those of the network that acts */
     uint64_t gap_versions;  /* compared with fp32, and what came of it: precision_gap.h */
     uint64_t gap_episodes;
     double gap_mean;
@@ -79,8 +79,10 @@ int aq_wire_checkpoint_pack(const aq_checkpoint *checkpoint, aq_buffer *out) AQ_
 int aq_wire_checkpoint_unpack(const uint8_t *bytes, size_t size, aq_checkpoint *ret_checkpoint,
                               aq_error *error) AQ_MUST_USE;
 
-/* The parameters of the policy's network, of a checkpoint that was read. */
-const float *aq_checkpoint_policy(const aq_checkpoint *checkpoint);
+/* The network that acts, of a checkpoint that was read, and its parameters. Where actors compute
+ * gradients, `spec` also has the critic, as an array before the layers; its numbers are behind them
+ * in "parameters". */
+aq_net_spec aq_checkpoint_policy(const aq_checkpoint *checkpoint, const float **ret_parameters);
 
 /* Frees what aq_wire_checkpoint_unpack made. */
 void aq_checkpoint_fini(aq_checkpoint *checkpoint);

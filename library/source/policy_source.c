@@ -182,7 +182,8 @@ static int fold_observations(const aq_checkpoint *checkpoint, aq_params *params,
 /* What was trained, in fp32. How its outputs become actions only a published version says. */
 static int snapshot_of(aq_checkpoint *checkpoint, aq_snapshot **ret_snapshot, aq_error *error)
 {
-    const size_t count = aq_net_spec_parameters(&checkpoint->spec);
+    const float *parameters;
+    const aq_net_spec spec = aq_checkpoint_policy(checkpoint, &parameters);
     const aq_quantize_plan plan = {.format = AQ_FORMAT_F32};
     if (checkpoint->best_policy == NULL) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
@@ -197,14 +198,14 @@ static int snapshot_of(aq_checkpoint *checkpoint, aq_snapshot **ret_snapshot, aq
         .head = checkpoint->best_policy->head,
     };
     aq_params params;
-    int rc = aq_params_init(&checkpoint->spec, &params);
+    int rc = aq_params_init(&spec, &params);
     if (rc != 0) {
         return aq_fail(error, rc, "no memory for the policy's parameters");
     }
-    memcpy(params.block, aq_checkpoint_policy(checkpoint), count * sizeof(*params.block));
+    memcpy(params.block, parameters, params.count * sizeof(*params.block));
     rc = fold_observations(checkpoint, &params, error);
     if (rc == 0) {
-        rc = aq_quantize(&checkpoint->spec, &params, &plan, &meta, ret_snapshot, error);
+        rc = aq_quantize(&spec, &params, &plan, &meta, ret_snapshot, error);
     }
     aq_params_fini(&params);
     return rc;

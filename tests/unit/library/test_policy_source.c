@@ -194,6 +194,66 @@ TEST_IN_FOLDER(a_checkpoint_of_normalized_observations_takes_them_as_they_are)
     refuse(file, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, "statistics are not of its observations");
 }
 
+enum { CRITIC = 3 };
+
+/* Makes of a checkpoint one of a run whose actors compute gradients: its network has a critic,
+ * whose numbers are behind the policy's. */
+static void write_critic(const char *file)
+{
+    aq_buffer *bytes = file_bytes(file);
+    aq_checkpoint checkpoint;
+    aq_params none;
+    assert_succeeds(aq_wire_checkpoint_unpack(bytes->data, bytes->size, &checkpoint, &refusal));
+    aq_snapshot *of_actors = checkpoint.best_policy;
+    aq_named_array *parameters = &checkpoint.arrays.arrays[0];
+    const aq_named_array of_policy = *parameters;
+    assert_string_equal(parameters->name, "parameters");
+
+    aq_net_array *critic = &checkpoint.spec.arrays[checkpoint.spec.array_count++];
+    (void)snprintf(critic->name, sizeof(critic->name), "%s", AQ_CRITIC_ARRAY);
+    critic->count = CRITIC;
+    const aq_quantize_meta meta = {.run_id = of_actors->run_id,
+                                   .version = of_actors->version,
+                                   .task = of_actors->task,
+                                   .schema = &of_actors->schema,
+                                   .head = of_actors->head};
+    assert_int_equal(aq_params_init(&checkpoint.spec, &none), 0);
+    assert_succeeds(aq_quantize(&checkpoint.spec, &none,
+                                &(aq_quantize_plan){.format = AQ_FORMAT_F32}, &meta,
+                                &checkpoint.best_policy, &refusal));
+    float *both = aq_alloc(of_policy.count + CRITIC, sizeof(*both));
+    assert_non_null(both);
+    memcpy(both, of_policy.values, of_policy.count * sizeof(*both));
+    parameters->values = both;
+    parameters->count += CRITIC;
+    aq_buffer_clear(bytes);
+    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, bytes), 0);
+    file_put(file, bytes->data, bytes->size);
+
+    *parameters = of_policy;
+    aq_free(both);
+    aq_snapshot_unref(of_actors);
+    aq_params_fini(&none);
+    aq_checkpoint_fini(&checkpoint);
+}
+
+TEST_IN_FOLDER(a_checkpoint_with_a_critic_for_actors_is_the_policy_without_it)
+{
+    char path[PATH_MAX];
+    const char *file = cli_path(state, "x.aqc");
+    cli_write_checkpoint(file, 1000);
+    const aq_snapshot *plain = read_policy(file, AQ_PRECISION_AS_STORED, path);
+    write_critic(file);
+    const aq_snapshot *acting = read_policy(file, AQ_PRECISION_AS_STORED, path);
+    assert_true(aq_net_spec_hash(&acting->spec) == aq_net_spec_hash(&plain->spec));
+    for (uint32_t i = 0; i < plain->spec.layer_count; i++) {
+        assert_memory_equal(acting->layers[i].weights, plain->layers[i].weights,
+                            plain->layers[i].sizes.weights_bytes);
+        assert_memory_equal(acting->layers[i].bias, plain->layers[i].bias,
+                            plain->spec.layers[i].outputs * sizeof(float));
+    }
+}
+
 TEST(layers_of_two_formats_are_mixed)
 {
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 1);
