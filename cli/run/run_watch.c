@@ -7,6 +7,10 @@
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/security/security.h"
 
+/* A run that is watched for long is asked less often: its end is known after a hundredth of what it
+ * took, and each question takes processor time of the learner. */
+enum { PATIENCE_SHARE = 100, PATIENCE_MS_MAX = 250 };
+
 enum { ANSWER_BYTES_MAX = 16 << 20, TIMEOUT_MS = 1000 };
 
 struct aq_run_watch {
@@ -14,6 +18,7 @@ struct aq_run_watch {
     aq_security *security;
     aq_rpc_stub operations;
     uv_timer_t timer;
+    uint64_t period_ms, begun_ms;
     bool asking;
     bool closing;
     aq_run_watch_fn changed;
@@ -54,6 +59,9 @@ static void on_status(const Actorq__V1__StatusReply *status, void *user)
 static void on_due(uv_timer_t *timer)
 {
     aq_run_watch *watch = timer->data;
+    const uint64_t share_ms = (uv_now(timer->loop) - watch->begun_ms) / PATIENCE_SHARE;
+    const uint64_t patience_ms = share_ms < PATIENCE_MS_MAX ? share_ms : PATIENCE_MS_MAX;
+    uv_timer_set_repeat(timer, patience_ms > watch->period_ms ? patience_ms : watch->period_ms);
     if (watch->asking) {
         return;
     }
@@ -91,6 +99,8 @@ int aq_run_watch_create(uv_loop_t *loop, const char *url, unsigned period_ms,
                      &actorq__v1__operations__descriptor, TIMEOUT_MS);
     uv_timer_init(loop, &watch->timer);
     watch->timer.data = watch;
+    watch->period_ms = period_ms;
+    watch->begun_ms = uv_now(loop);
     uv_timer_start(&watch->timer, on_due, 0, period_ms);
     *ret_watch = watch;
     return 0;

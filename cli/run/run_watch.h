@@ -1,6 +1,7 @@
 /*
- * Run watch: asks a learner for its status again and again, and keeps the newest answer. The
- * learner may be away for a while: it is asked until it answers. Loop thread only.
+ * Run watch: asks a learner for its status again and again, at first every `period_ms`, and keeps
+ * the newest answer. The learner may be away for a while: it is asked until it answers. Loop thread
+ * only.
  */
 #ifndef AQ_CLI_RUN_RUN_WATCH_H
 #define AQ_CLI_RUN_RUN_WATCH_H
