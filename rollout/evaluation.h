@@ -56,10 +56,11 @@ int aq_evaluation_trial(aq_env *env, uint32_t episodes, aq_trial **ret_trial,
 
 /* Exactly `episodes` greedy episodes at once, for `actorq eval`: no screening, no threshold
  * (`confirmed` is false). The same seed plays the same episodes for every policy. Without an engine
- * actions are random, which says what a policy has to beat. The engine must allow
- * AQ_EVALUATION_LANES_MAX rows, or `episodes` if that is less. AQ_E_INVALID, AQ_E_SCHEMA,
- * AQ_E_UNSUPPORTED, AQ_E_PEER (the environment fails too often), AQ_E_NOMEM, in words. Waits where
- * the environment has to be waited for: not for an event loop. */
+ * actions are random, which says what a policy has to beat. The policy's schema must be the
+ * environment's, whichever task it learned, and the engine allow AQ_EVALUATION_LANES_MAX rows, or
+ * `episodes` if that is less. AQ_E_INVALID, AQ_E_SCHEMA, AQ_E_UNSUPPORTED, AQ_E_PEER (the
+ * environment fails too often), AQ_E_NOMEM, in words. Waits where the environment has to be waited
+ * for: not for an event loop. */
 int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
                 aq_evaluation *ret_result, aq_error *error) AQ_MUST_USE;
 
