@@ -36,9 +36,10 @@ TEST(the_result_is_that_of_the_plain_evaluation)
 
 TEST(what_the_evaluation_refuses_is_told)
 {
-    aq_env *v0 = cli_env("gym:CartPole-v0"), *v1 = cli_env("gym:CartPole-v1");
+    aq_env *cartpole = cli_env("gym:CartPole-v1"), *acrobot = cli_env("gym:Acrobot-v1");
     aq_evaluation result;
     aq_engine *engine = engine_of(AQ_FORMAT_F32);
-    assert_refused(aq_long_evaluation(v0, engine, 1, 3, &result, &refusal), AQ_E_SCHEMA, "");
-    assert_refused(aq_long_evaluation(v1, engine, 0, 3, &result, &refusal), AQ_E_INVALID, "");
+    assert_refused(aq_long_evaluation(acrobot, engine, 1, 3, &result, &refusal), AQ_E_SCHEMA,
+                   "a policy of another schema than gym:Acrobot-v1");
+    assert_refused(aq_long_evaluation(cartpole, engine, 0, 3, &result, &refusal), AQ_E_INVALID, "");
 }
