@@ -18,12 +18,12 @@ import json
 import math
 import os
 import pathlib
-import random
 import statistics
 import subprocess
 import tempfile
 
 from run_once import ENVIRONMENT, append, rows_of
+from sooner import interval, sooner
 
 HERE = pathlib.Path(__file__).resolve().parent
 KEPT = HERE / "curves" / "gradient-actors.csv"
@@ -39,7 +39,6 @@ SETTINGS = {
 }
 SCORE = 475
 EPISODES = 100
-DRAWS = 10_000
 
 
 def ask(*command):
@@ -71,19 +70,6 @@ def kept_runs(setting, seeds):
             for row in rows_of(KEPT) if row["setting"] == setting and int(row["seed"]) in seeds}
 
 
-def sooner(seconds, arm, seeds):
-    """How many times as soon the arm is there as the first, by medians; never beside never: nan."""
-    first, other = (statistics.median(seconds[which, seed] for seed in seeds)
-                    for which in (ARMS[0], arm))
-    return first / other if math.isfinite(first) or math.isfinite(other) else math.nan
-
-
-def interval(seconds, arm, seeds):
-    draw = random.Random(1)
-    ratios = sorted(sooner(seconds, arm, draw.choices(seeds, k=len(seeds))) for _ in range(DRAWS))
-    return ratios[DRAWS // 40], ratios[-DRAWS // 40]
-
-
 def report(setting, wanted):
     runs = kept_runs(setting, wanted)
     seeds = [seed for seed in wanted if all((arm, seed) in runs for arm in ARMS)]
@@ -99,8 +85,8 @@ def report(setting, wanted):
         mine = [runs[arm, seed] for seed in seeds]
         rate = statistics.median(int(row["env_steps"]) / float(row["wall_s"]) for row in mine)
         quartiles = statistics.quantiles([seconds[arm, seed] for seed in seeds], n=4)
-        low, high = interval(seconds, arm, seeds)
-        soon = f"{sooner(seconds, arm, seeds):.2f}, {low:.2f} to {high:.2f}"
+        low, high = interval(seconds, ARMS[0], arm, seeds)
+        soon = f"{sooner(seconds, ARMS[0], arm, seeds):.2f}, {low:.2f} to {high:.2f}"
         print(f"| {arm[0]} | {arm[1]} | {sum(row['solved'] == '1' for row in mine)} of {len(seeds)}"
               f" | {quartiles[1]:.2f} | {quartiles[0]:.2f} to {quartiles[2]:.2f} |"
               f" {statistics.median(int(row['env_steps']) for row in mine):,.0f} |"

@@ -22,7 +22,6 @@ import json
 import math
 import os
 import pathlib
-import random
 import shutil
 import signal
 import statistics
@@ -30,6 +29,7 @@ import subprocess
 import time
 
 from run_once import ENVIRONMENT, append, rows_of
+from sooner import interval, sooner
 
 HERE = pathlib.Path(__file__).resolve().parent
 KEPT = HERE / "curves" / "slow-steps.csv"
@@ -47,7 +47,6 @@ LAYERS = "0:bf16,-1:fp32"  # that a run sends in another format than int8
 SCORE = 475
 SCREEN = 20
 EPISODES = 100
-DRAWS = 10_000
 
 
 def ask(*command):
@@ -95,21 +94,6 @@ def make(arguments, setting, actors, seed):
             reached.get("env_steps", ""), f"{last['wall_s']:.2f}", last["env_steps"]]
 
 
-def sooner(seconds, actors, seeds):
-    """How many times as soon as the first arm, by medians; never beside never: nan."""
-    first, other = (statistics.median(seconds[arm, seed] for seed in seeds)
-                    for arm in (ARMS[0], actors))
-    return first / other if math.isfinite(first) or math.isfinite(other) else math.nan
-
-
-def interval(seconds, actors, seeds):
-    """Of the draws in which one of the two medians is there."""
-    draw = random.Random(1)
-    drawn = (sooner(seconds, actors, draw.choices(seeds, k=len(seeds))) for _ in range(DRAWS))
-    ratios = sorted(ratio for ratio in drawn if not math.isnan(ratio))
-    return ratios[len(ratios) // 40], ratios[-len(ratios) // 40]
-
-
 def kept_runs(setting):
     """By arm and seed."""
     return {(int(row["actors"]), int(row["seed"])): row for row in rows_of(KEPT)
@@ -129,8 +113,8 @@ def report(setting, wanted):
                       for name in ("score_s", "score_steps"))
     for arm in ARMS:
         quartiles = statistics.quantiles([seconds[arm, seed] for seed in seeds], n=4)
-        low, high = interval(seconds, arm, seeds)
-        soon = f"{sooner(seconds, arm, seeds):.2f}, {low:.2f} to {high:.2f}"
+        low, high = interval(seconds, ARMS[0], arm, seeds)
+        soon = f"{sooner(seconds, ARMS[0], arm, seeds):.2f}, {low:.2f} to {high:.2f}"
         rate = statistics.median(float(runs[arm, seed]["env_steps"]) /
                                  float(runs[arm, seed]["wall_s"]) for seed in seeds)
         print(f"| {arm} | {sum(math.isfinite(seconds[arm, seed]) for seed in seeds)} of"
