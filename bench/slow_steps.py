@@ -5,12 +5,11 @@
 
 Trains CartPole whose every step first sleeps a millisecond with each of SETTINGS, each number of
 actors in ARMS and the seeds 1, 2, 3, ..., for SECONDS divided by that number, so that all make
-about as many steps.
-Such runs need little of a processor, so --jobs of them go side by side, those of a seed together.
-The learner writes up to a hundred checkpoints. When the run is over, what each held is played
-greedily in the format of its run, and without sleeping, so that looking costs no run anything: the
-first that comes to SCORE over SCREEN episodes, and then over EPISODES fresh ones, is when the run
-had the score. Times are the learner's, from its start.
+about as many steps. Such runs need little of a processor, so --jobs of them go side by side, those
+of a seed begun together. The learner writes up to a hundred checkpoints. When the run is over,
+what each held is played greedily in the format of its run, and without sleeping, so that looking
+costs no run anything: the first that comes to SCORE over SCREEN episodes, and then over EPISODES
+fresh ones, is when the run had the score. Times are the learner's, from its start.
 
 A run without one counts as one that never has it. Intervals are of 10,000 draws of the seeds, with
 all arms of a seed drawn together. Runs are kept in bench/curves/slow-steps.csv, and are not made
