@@ -109,8 +109,8 @@ void aq_compare_csv_curves(const aq_compare_summary *summary, aq_long_text *out)
                      aq_compare_subject_name(summary->plan->request.subject));
     for (size_t i = 0; i < summary->run_count; i++) {
         const aq_compare_run *run = &summary->runs[i];
-        for (size_t j = 0; j < run->curve.count; j++) {
-            const aq_curve_point *point = &run->curve.points[j];
+        for (size_t j = 0; j < run->curve.returns.count; j++) {
+            const aq_series_point *point = &run->curve.returns.points[j];
             aq_long_text_add(out, "%s,%" PRIu64 ",%.6f,%.0f,%.6g\n",
                              summary->plan->arms[run->arm].name, run->seed, point->wall_s,
                              point->env_steps, point->value);

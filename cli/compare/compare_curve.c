@@ -10,8 +10,6 @@
 
 #include "cli/run/run_lines.h"
 #include "cli/text/command.h"
-#include "common/base/growing.h"
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 
 /* By role and state: for people, and in metrics.jsonl below "time", with "_s" behind it. */
@@ -32,35 +30,6 @@ static const aq_compare_state_words states[AQ_TIME_STATES] = {
 const aq_compare_state_words *aq_compare_state_at(int state)
 {
     return &states[state];
-}
-
-static int add_point(aq_compare_curve *curve, const aq_curve_point *point)
-{
-    while (curve->count > 0 && curve->points[curve->count - 1].wall_s > point->wall_s) {
-        curve->count--; /* the run was resumed from before that */
-    }
-    int rc = aq_grow(&curve->points, &curve->capacity, curve->count, sizeof(*point),
-                     AQ_CURVE_POINTS_MAX);
-    if (rc != 0) {
-        return rc;
-    }
-    curve->points[curve->count++] = *point;
-    return 0;
-}
-
-/* A confirmation is of a version that was screened already, and did well: with both, the versions
- * that did well would count twice. */
-static int take_evaluation(aq_compare_curve *curve, const json_t *line)
-{
-    const aq_curve_point point = {
-        .wall_s = aq_json_number_of(line, "wall_s"),
-        .env_steps = aq_json_number_of(line, "env_steps"),
-        .value = aq_json_number_of(line, "return_mean"),
-    };
-    bool is_whole = isfinite(point.wall_s) && isfinite(point.env_steps) && isfinite(point.value);
-    bool counts = !json_is_true(json_object_get(line, "fell_back")) &&
-                  !json_is_true(json_object_get(line, "confirmed"));
-    return is_whole && counts ? add_point(curve, &point) : 0;
 }
 
 /* Runs from before there was an exchange have none. */
@@ -229,12 +198,9 @@ static void take_members(aq_compare_curve *curve, const json_t *line)
     }
 }
 
-static int take_event(curve_reader *reader, const char *event, const json_t *line)
+static void take_event(curve_reader *reader, const char *event, const json_t *line)
 {
     aq_compare_curve *curve = reader->curve;
-    if (strcmp(event, "evaluation") == 0) {
-        return take_evaluation(curve, line);
-    }
     if (strcmp(event, "end") == 0) {
         take_end(reader, line);
     } else if (strcmp(event, "progress") == 0) {
@@ -243,16 +209,17 @@ static int take_event(curve_reader *reader, const char *event, const json_t *lin
         take_members(curve, line);
         curve->end[0] = '\0'; /* it was resumed */
     }
-    return 0;
 }
 
 static int take_line(void *user, const char *text)
 {
     json_t *line = json_loads(text, 0, NULL);
     const char *event = json_string_value(json_object_get(line, "event"));
-    const int rc = event ? take_event(user, event, line) : 0;
+    if (event) {
+        take_event(user, event, line);
+    }
     json_decref(line);
-    return rc;
+    return 0;
 }
 
 aq_compare_curve aq_compare_curve_none(void)
@@ -279,9 +246,10 @@ int aq_compare_curve_read(const char *folder, aq_compare_curve *ret_curve, aq_er
 {
     aq_compare_curve curve = aq_compare_curve_none();
     curve_reader reader = {.curve = &curve, .ranks = 1, .told_s = NAN};
-    const int rc = aq_run_lines_read(folder, take_line, &reader, error);
+    static const char *const quantity = "return";
+    int rc = aq_run_lines_read(folder, take_line, &reader, error);
+    rc = rc != 0 ? rc : aq_run_series_read(folder, &quantity, 1, &curve.returns, error);
     if (rc != 0) {
-        aq_compare_curve_fini(&curve);
         return rc;
     }
     curve.staleness = mean_second(&reader, SECOND_STALENESS);
@@ -294,33 +262,33 @@ int aq_compare_curve_read(const char *folder, aq_compare_curve *ret_curve, aq_er
 
 void aq_compare_curve_fini(aq_compare_curve *curve)
 {
-    aq_free(curve->points);
+    aq_run_series_fini(&curve->returns);
     *curve = (aq_compare_curve){0};
 }
 
 size_t aq_compare_curve_crossing(const aq_compare_curve *curve, double threshold)
 {
-    for (size_t i = AQ_RUNNING_WINDOW - 1; i < curve->count; i++) {
+    for (size_t i = AQ_RUNNING_WINDOW - 1; i < curve->returns.count; i++) {
         double sum = 0; /* anew at each point: a running sum would carry its rounding along */
         for (size_t j = i + 1 - AQ_RUNNING_WINDOW; j <= i; j++) {
-            sum += curve->points[j].value;
+            sum += curve->returns.points[j].value;
         }
         if (sum / AQ_RUNNING_WINDOW >= threshold) {
             return i;
         }
     }
-    return curve->count;
+    return curve->returns.count;
 }
 
 double aq_compare_curve_final(const aq_compare_curve *curve)
 {
     double sum = 0;
     size_t count = 0;
-    for (size_t i = curve->count; i-- > 0;) {
-        if (count > 0 && curve->points[i].env_steps < 0.9 * (double)curve->env_steps) {
+    for (size_t i = curve->returns.count; i-- > 0;) {
+        if (count > 0 && curve->returns.points[i].env_steps < 0.9 * (double)curve->env_steps) {
             break;
         }
-        sum += curve->points[i].value;
+        sum += curve->returns.points[i].value;
         count++;
     }
     return count > 0 ? sum / (double)count : (double)NAN;

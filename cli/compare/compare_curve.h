@@ -9,21 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/run/run_series.h"
 #include "common/base/error.h"
 
 enum {
-    AQ_CURVE_POINTS_MAX = 1 << 20,
     AQ_CURVE_BINS = 16,
     AQ_CURVE_RANKS = 8,
     AQ_RUNNING_WINDOW = 10, /* evaluations; as in the ActorQ paper's curves */
 };
-
-/* One evaluation of a run. */
-typedef struct aq_curve_point {
-    double wall_s;
-    double env_steps;
-    double value;
-} aq_curve_point;
 
 /* Where the time of a role went, in seconds, over all its processes. */
 enum aq_compare_state {
@@ -49,11 +42,8 @@ typedef struct aq_compare_state_words {
 const aq_compare_state_words *aq_compare_state_at(int state); /* static storage */
 
 typedef struct aq_compare_curve {
-    aq_curve_point *points; /* screenings, ascending in time; none of a version that fell back to
-                             * fp32 */
-    size_t count;
-    size_t capacity;
-    char end[16]; /* "budget", "diverged"; "" when it did not end */
+    aq_run_series returns; /* of evaluations */
+    char end[16];          /* "budget", "diverged"; "" when it did not end */
     double wall_s;
     uint64_t env_steps, learner_steps, policy_versions, policy_fallbacks;
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
@@ -75,14 +65,14 @@ typedef struct aq_compare_curve {
 /* Of a run of which nothing is known. */
 aq_compare_curve aq_compare_curve_none(void);
 
-/* As opening and reading the file fail, AQ_E_NOMEM, AQ_E_FULL beyond AQ_CURVE_POINTS_MAX. Lines
+/* As opening and reading the file fail, AQ_E_NOMEM, AQ_E_FULL beyond AQ_SERIES_POINTS_MAX. Lines
  * that are broken, such as those that are no JSON objects, are passed over. */
 int aq_compare_curve_read(const char *folder, aq_compare_curve *ret_curve,
                           aq_error *error) AQ_MUST_USE;
 void aq_compare_curve_fini(aq_compare_curve *curve); /* a zeroed one is fine */
 
 /* The first point at which the mean of the last AQ_RUNNING_WINDOW values is at least `threshold`,
- * once there are as many; the curve's count when there is none. */
+ * once there are as many; the number of evaluations when there is none. */
 size_t aq_compare_curve_crossing(const aq_compare_curve *curve, double threshold);
 
 /* Mean of the evaluations in the last tenth of the steps; NaN of none. No value is chosen, so it

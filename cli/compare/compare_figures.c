@@ -25,11 +25,11 @@ const char *aq_compare_figure_name(enum aq_compare_figure figure)
 /* ---- curves --------------------------------------------------------------------------------- */
 
 /* One seed's curve, smoothed. */
-static int make_seed_curve(const aq_compare_curve *curve, bool over_steps, aq_band_curve *made)
+static int make_seed_curve(const aq_run_series *returns, bool over_steps, aq_band_curve *made)
 {
-    int rc = aq_band_curve_init(made, curve->count);
-    for (size_t i = 0; rc == 0 && i < curve->count; i++) {
-        const aq_curve_point *point = &curve->points[i];
+    int rc = aq_band_curve_init(made, returns->count);
+    for (size_t i = 0; rc == 0 && i < returns->count; i++) {
+        const aq_series_point *point = &returns->points[i];
         aq_band_curve_add(made, over_steps ? point->env_steps : point->wall_s, point->value);
     }
     aq_band_curve_smooth(made, AQ_RUNNING_WINDOW);
@@ -45,8 +45,8 @@ int aq_compare_band(const aq_compare_summary *summary, size_t arm, bool over_ste
     bool is_short = false;
     const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
     for (size_t i = 0; rc == 0 && i < summary->plan->seeds; i++) {
-        if (runs[i].outcome == AQ_OUTCOME_FINISHED && runs[i].curve.count >= 2) {
-            rc = make_seed_curve(&runs[i].curve, over_steps, &seeds[count]);
+        if (runs[i].outcome == AQ_OUTCOME_FINISHED && runs[i].curve.returns.count >= 2) {
+            rc = make_seed_curve(&runs[i].curve.returns, over_steps, &seeds[count]);
             count += rc != 0 ? 0 : 1;
         } else if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
             is_short = true;

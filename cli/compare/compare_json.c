@@ -153,7 +153,7 @@ static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run 
         aq_json_count(curve->env_steps), "learner_steps", aq_json_count(curve->learner_steps),
         "return_last", aq_json_number(run->return_last), "return_best",
         aq_json_number(run->return_fresh), "time_to_threshold_s",
-        aq_json_number(at < curve->count ? curve->points[at].wall_s : (double)NAN),
+        aq_json_number(at < curve->returns.count ? curve->returns.points[at].wall_s : (double)NAN),
         "broadcast_bytes", aq_json_count(curve->broadcast_bytes), "restarts", (int)run->restarts,
         "resumed", (int)run->resumed);
     put(object, "format", run->format[0] != '\0' ? json_string(run->format) : json_null());

@@ -77,15 +77,15 @@ static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t
     const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
     size_t finished = 0, reached = 0;
     for (size_t i = 0; i < summary->plan->seeds; i++) {
-        const aq_compare_curve *curve = &runs[i].curve;
+        const aq_run_series *returns = &runs[i].curve.returns;
         if (runs[i].outcome != AQ_OUTCOME_FINISHED) {
             continue;
         }
-        size_t at = aq_compare_curve_crossing(curve, summary->threshold);
+        size_t at = aq_compare_curve_crossing(&runs[i].curve, summary->threshold);
         finished++;
-        if (at < curve->count) {
-            times_s[reached] = curve->points[at].wall_s;
-            steps[reached++] = curve->points[at].env_steps;
+        if (at < returns->count) {
+            times_s[reached] = returns->points[at].wall_s;
+            steps[reached++] = returns->points[at].env_steps;
         }
     }
     const size_t counted = reached == finished ? reached : 0;
@@ -260,7 +260,7 @@ static void make_row(const aq_compare_summary *summary, size_t arm, aq_compare_r
 static double first_return(const aq_compare_run *run, const void *context)
 {
     (void)context;
-    return run->curve.count > 0 ? run->curve.points[0].value : (double)NAN;
+    return run->curve.returns.count > 0 ? run->curve.returns.points[0].value : (double)NAN;
 }
 
 static void choose_threshold(aq_compare_summary *summary, double task_threshold)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/plot/run_series.h"
+#include "cli/run/run_series.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/sys/file.h"

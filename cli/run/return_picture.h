@@ -8,16 +8,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-typedef struct aq_return_point {
-    double env_steps, mean;
-} aq_return_point;
+#include "cli/run/run_series.h"
 
-/* At least two points, in the order of their steps, on lines of at most `width` columns; else, or
- * where that is too narrow, nothing is drawn. */
-void aq_return_picture_draw(FILE *out, const aq_return_point *points, size_t count, size_t width);
+/* At least two evaluations, on lines of at most `width` columns; else, or where that is too narrow,
+ * nothing is drawn. */
+void aq_return_picture_draw(FILE *out, const aq_run_series *returns, size_t width);
 
-/* Of RUN/metrics.jsonl, but for versions that fell back to fp32; nothing for one that can't be
- * read. */
+/* Nothing for a run that can't be read. */
 void aq_return_picture_print(FILE *out, const char *run_dir, size_t width);
 
 #endif

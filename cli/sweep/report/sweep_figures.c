@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/compare/compare_curve.h"
 #include "cli/plot/plot_band.h"
 #include "cli/plot/plot_chart.h"
+#include "cli/run/run_series.h"
 #include "cli/sweep/report/sweep_coordinates.h"
 #include "cli/sweep/report/sweep_importance.h"
 #include "cli/sweep/training/sweep_training.h"
@@ -97,17 +97,19 @@ static int band_of(const aq_sweep_summary *summary, uint32_t stage, aq_plot_poin
     for (size_t i = 0; rc == 0 && i < its->run_count; i++) {
         const size_t run = its->first_run + i;
         char folder[PATH_BYTES];
-        aq_compare_curve curve;
+        static const char *const quantity = "return";
+        aq_run_series returns;
         aq_sweep_training_folder(summary->study, summary->dir, run, folder, sizeof(folder));
         if (summary->study->runs[run].state != AQ_SWEEP_DONE ||
-            aq_compare_curve_read(folder, &curve, NULL) != 0) {
+            aq_run_series_read(folder, &quantity, 1, &returns, NULL) != 0) {
             continue;
         }
-        rc = aq_band_curve_init(&curves[count++], curve.count);
-        for (size_t j = 0; rc == 0 && j < curve.count; j++) {
-            aq_band_curve_add(&curves[count - 1], curve.points[j].env_steps, curve.points[j].value);
+        rc = aq_band_curve_init(&curves[count++], returns.count);
+        for (size_t j = 0; rc == 0 && j < returns.count; j++) {
+            aq_band_curve_add(&curves[count - 1], returns.points[j].env_steps,
+                              returns.points[j].value);
         }
-        aq_compare_curve_fini(&curve);
+        aq_run_series_fini(&returns);
     }
     *ret_count =
         rc == 0 ? aq_plot_band(curves, count, CELLS, AQ_BAND_BOOTSTRAP, AQ_BAND_CARRY, points) : 0;

@@ -145,14 +145,14 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
  * seldom evaluated can't score above its own curve. The policy that it left, over fresh episodes,
  * holds for the steps that a run which was solved early did not need; of one that another limit
  * ended the newest evaluation does, since the policy that was kept is the best of many. */
-static double area_of(const aq_compare_curve *curve, const aq_sweep_outcome *outcome,
+static double area_of(const aq_run_series *returns, const aq_sweep_outcome *outcome,
                       double least_return, double steps)
 {
-    const aq_curve_point last = {.env_steps = outcome->figures[AQ_SWEEP_STEPS],
-                                 .value = outcome->figures[AQ_SWEEP_RETURN]};
+    const aq_series_point last = {.env_steps = outcome->figures[AQ_SWEEP_STEPS],
+                                  .value = outcome->figures[AQ_SWEEP_RETURN]};
     double area = 0, at = 0, shown = least_return;
-    for (size_t i = 0; i < curve->count + outcome->is_solved && at < steps; i++) {
-        const aq_curve_point *point = i < curve->count ? &curve->points[i] : &last;
+    for (size_t i = 0; i < returns->count + outcome->is_solved && at < steps; i++) {
+        const aq_series_point *point = i < returns->count ? &returns->points[i] : &last;
         const double end = fmin(fmax(point->env_steps, at), steps);
         area += (end - at) * shown;
         at = end;
@@ -169,7 +169,7 @@ static void take_curve(const aq_sweep_study *study, const char *folder, double s
         outcome->figures[AQ_SWEEP_WALL] = curve.wall_s; /* of all its lives, not of the last one */
         if (!outcome->is_failed) {
             outcome->figures[AQ_SWEEP_AREA] =
-                area_of(&curve, outcome, study->plan.least_return, steps);
+                area_of(&curve.returns, outcome, study->plan.least_return, steps);
         }
         aq_compare_curve_fini(&curve);
     }

@@ -38,9 +38,9 @@ static void read_text(void **state, const char *text)
 TEST_IN_FOLDER(evaluations_become_points)
 {
     read_text(state, whole);
-    assert_int_equal(curve.count, 3);
-    assert_true(curve.points[1].wall_s == 2.0 && curve.points[1].env_steps == 950);
-    assert_true(curve.points[2].value == 40.0);
+    assert_int_equal(curve.returns.count, 3);
+    assert_true(curve.returns.points[1].wall_s == 2.0 && curve.returns.points[1].env_steps == 950);
+    assert_true(curve.returns.points[2].value == 40.0);
 }
 
 TEST_IN_FOLDER(the_end_tells_the_totals)
@@ -104,8 +104,8 @@ TEST_IN_FOLDER(a_run_that_was_resumed_goes_back)
                      "{\"event\":\"end\",\"wall_s\":3.5,\"state\":\"stopped\",\"env_steps\":3}\n"
                      "{\"event\":\"evaluation\",\"wall_s\":2.0,\"env_steps\":2,\"return_mean\":2}\n"
                      "{\"event\":\"progress\",\"wall_s\":2.5,\"env_steps\":2}\n");
-    assert_int_equal(curve.count, 2);
-    assert_true(curve.points[1].value == 2.0);
+    assert_int_equal(curve.returns.count, 2);
+    assert_true(curve.returns.points[1].value == 2.0);
     assert_string_equal(curve.end, "");
     assert_true(curve.wall_s == 2.5);
 }
@@ -157,11 +157,11 @@ enum { COUNT = 12 };
 /* Values 0, 1, 2 ... */
 static size_t crossing_of_ramp(size_t count, double threshold)
 {
-    aq_curve_point points[COUNT];
+    aq_series_point points[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
-        points[i] = (aq_curve_point){.value = (double)i};
+        points[i] = (aq_series_point){.value = (double)i};
     }
-    const aq_compare_curve ramp = {.points = points, .count = count};
+    const aq_compare_curve ramp = {.returns = {.points = points, .count = count}};
     return aq_compare_curve_crossing(&ramp, threshold);
 }
 
@@ -183,8 +183,8 @@ TEST(a_crossing_waits_for_a_whole_window)
 
 TEST(a_single_peak_crosses_nothing_in_the_mean)
 {
-    aq_curve_point points[COUNT] = {{0}};
-    const aq_compare_curve peak = {.points = points, .count = COUNT};
+    aq_series_point points[COUNT] = {{0}};
+    const aq_compare_curve peak = {.returns = {.points = points, .count = COUNT}};
     points[3].value = 100;
     assert_int_equal(aq_compare_curve_crossing(&peak, 50), COUNT);
 }

@@ -8,7 +8,7 @@
 
 #include "cli/plot/run_groups.h"
 #include "cli/plot/run_plot.h"
-#include "cli/plot/run_series.h"
+#include "cli/run/run_series.h"
 #include "tests/support/config_kit.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"

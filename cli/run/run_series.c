@@ -2,7 +2,7 @@
  * Run series: see run_series.h. Lines are looked through for names before they are parsed, as there
  * may be millions of others; each is parsed once, whatever the number of quantities.
  */
-#include "cli/plot/run_series.h"
+#include "cli/run/run_series.h"
 
 #include <jansson.h>
 #include <math.h>

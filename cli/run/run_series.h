@@ -2,8 +2,8 @@
  * Run series: quantities of a run over its course, as metrics.jsonl tells them. A run that was
  * resumed has gone back to its checkpoint; what it had done after that is forgotten here, too.
  */
-#ifndef AQ_CLI_PLOT_RUN_SERIES_H
-#define AQ_CLI_PLOT_RUN_SERIES_H
+#ifndef AQ_CLI_RUN_RUN_SERIES_H
+#define AQ_CLI_RUN_RUN_SERIES_H
 
 #include <stddef.h>
 
