@@ -73,7 +73,7 @@ def train(actorq, setting, actors, seed, folder):
 def has_score(actorq, checkpoint):
     policy = checkpoint.with_suffix(".played.aq")
     ask(actorq, "quantize", checkpoint, policy, "--format", "int8", "--layer-formats", LAYERS,
-        "--json")
+        "--rows", "16", "--json")  # playing for rows sleeps, too
     return all(ask(actorq, "eval", policy, "--env", TASK, "--episodes", str(episodes), "--seed",
                    str(seed), "--json")["return_mean"] >= SCORE
                for episodes, seed in ((SCREEN, 1000), (EPISODES, 2000)))
