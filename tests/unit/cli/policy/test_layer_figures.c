@@ -40,7 +40,7 @@ TEST(int8_weights_are_measured_in_their_own_unit)
     aq_layer_figures figures;
     aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data data;
-    assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), 0);
+    snapshot = blank_policy(&spec, &format, NULL);
     aq_snapshot_layer_edit(snapshot, 0, &data);
     memcpy(data.weights, weights, sizeof(weights));
     data.scale[0] = 0.01f;
@@ -96,7 +96,7 @@ TEST(layers_without_parameters_have_no_ranges)
     const aq_net_spec chain = net_of(layers);
     assert_int_equal(aq_net_spec_validate(&chain, NULL), 0);
     const uint32_t formats[] = {AQ_FORMAT_INT4, AQ_FORMAT_F32, AQ_FORMAT_F32};
-    assert_int_equal(aq_snapshot_create(&chain, formats, NULL, &snapshot), 0);
+    snapshot = blank_policy(&chain, formats, NULL);
     for (uint32_t i = 0; i < 3; i++) {
         aq_layer_figures of_block;
         assert_int_equal(aq_layer_figures_of_snapshot(snapshot, i, &figures[i]), 0);

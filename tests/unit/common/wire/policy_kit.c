@@ -2,6 +2,7 @@
  * Levels change by changing sign, which every format allows; floats by their last bits.
  */
 #include "tests/unit/common/wire/policy_kit.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
@@ -108,7 +109,7 @@ static aq_snapshot *copy_of(const aq_snapshot *policy)
         formats[i] = layer->format;
         blocks[i] = layer->mask != NULL ? layer->sizes.weights_bytes / AQ_BLOCK_BYTES : 0;
     }
-    assert_int_equal(aq_snapshot_create(&policy->spec, formats, blocks, &copy), 0);
+    copy = blank_policy(&policy->spec, formats, blocks);
     copy->run_id = policy->run_id;
     copy->schema = policy->schema;
     copy->head = policy->head;
@@ -166,7 +167,7 @@ aq_snapshot *policy_plain(void)
     aq_snapshot *policy;
     aq_net_spec spec;
     assert_int_equal(aq_net_spec_init_mlp(4, hidden, 2, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &policy), 0);
+    policy = blank_policy(&spec, formats, NULL);
     for (uint32_t i = 0; i < spec.layer_count; i++) {
         aq_snapshot_layer_data data;
         aq_snapshot_layer_edit(policy, i, &data);

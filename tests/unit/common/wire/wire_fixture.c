@@ -2,6 +2,7 @@
  * Fixed objects, and frames by hand. Random objects are in wire_random.c.
  */
 #include "tests/unit/common/wire/wire_fixture.h"
+#include "tests/support/policy_of.h"
 
 #include "common/base/parse.h"
 #include "tests/support/chunks.h"
@@ -103,7 +104,7 @@ aq_snapshot *fixture_snapshot(void)
     aq_net_spec spec;
     aq_snapshot *snapshot;
     assert_int_equal(aq_net_spec_init_mlp(4, &hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), 0);
+    snapshot = blank_policy(&spec, formats, NULL);
     snapshot->run_id = FIXTURE_RUN;
     snapshot->version = 17;
     snapshot->learner_step = 1700;
