@@ -63,6 +63,7 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
         {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_DDPG, "pendulum-ddpg"},
         {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_A2C, "pendulum-a2c"},
         {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_IMPALA, "pendulum-impala"},
+        {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_REINFORCE, "pendulum-reinforce"},
         {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_SAC, "mountaincar-sac"},
         {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_SAC, "dmc-sac"},
         {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_PPO, "dmc-ppo"},
