@@ -36,11 +36,10 @@ aq_snapshot *kit_policy(uint64_t run_id, uint64_t version, int32_t choice)
 
 aq_snapshot *kit_policy_in(uint64_t run_id, uint64_t version, int32_t choice, uint32_t format)
 {
-    aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data layer;
     aq_net_spec spec;
     must(aq_net_spec_init_mlp(4, NULL, 0, 2, AQ_ACTIVATION_RELU, &spec, NULL));
-    snapshot = blank_policy(&spec, &format, NULL);
+    aq_snapshot *snapshot = blank_policy(&spec, &format, NULL);
     snapshot->run_id = run_id;
     snapshot->version = version;
     snapshot->head = AQ_HEAD_ARGMAX;

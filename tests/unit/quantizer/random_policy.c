@@ -195,7 +195,6 @@ aq_snapshot *random_policy_create(const aq_net_spec *layers, const random_policy
     uint32_t formats[AQ_NET_LAYERS_MAX];
     size_t blocks[AQ_NET_LAYERS_MAX];
     filling fill;
-    aq_snapshot *snapshot = NULL;
     aq_rng_init(&fill.rng, how->seed, 1);
     assert_true(head_kit_fit(how->head, &with, &action));
     for (uint32_t i = 0; i < spec->layer_count; i++) {
@@ -207,7 +206,7 @@ aq_snapshot *random_policy_create(const aq_net_spec *layers, const random_policy
         blocks[i] =
             (aq_block_row_count(matrix.rows) * aq_block_column_count(matrix.columns) + 1) / 2;
     }
-    snapshot = blank_policy(spec, formats, blocks);
+    aq_snapshot *snapshot = blank_policy(spec, formats, blocks);
     snapshot->version = 1;
     memcpy(snapshot->task, "random", sizeof("random"));
     set_schema(snapshot, head_kit_number(how->head), &action);

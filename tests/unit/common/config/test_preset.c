@@ -48,75 +48,77 @@ TEST(every_preset_is_a_run_of_an_algorithm)
     assert_true(count > 5);
 }
 
+static const struct {
+    const char *name, *task;
+    const aq_schema *schema;
+    uint32_t algorithm;
+    const char *want;
+} first_presets[] = {
+    {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_AUTO, "dmc-d4pg"},
+    {NULL, "dmc:walker_walk?action_repeat=2", &floats, AQ_ALGORITHM_AUTO, "dmc-d4pg"},
+    {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_TD3, "none"},
+    {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},
+    {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_DDPG, "pendulum-ddpg"},
+    {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_A2C, "pendulum-a2c"},
+    {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_IMPALA, "pendulum-impala"},
+    {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_REINFORCE, "pendulum-reinforce"},
+    {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_SAC, "mountaincar-sac"},
+    {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_SAC, "dmc-sac"},
+    {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_PPO, "dmc-ppo"},
+    {NULL, "gym:CartPole-v0", &choices, AQ_ALGORITHM_AUTO, "cartpole-dqn"},
+    {NULL, "gym:CartPole-v1", &choices, AQ_ALGORITHM_C51, "cartpole-c51"},
+    {NULL, "gym:CartPole-v1?mask=velocity", &choices, AQ_ALGORITHM_AUTO, "cartpole-gru-ppo"},
+    {NULL, "gym:CartPole-v1?mask=velocity", &choices, AQ_ALGORITHM_DQN, "cartpole-dqn"},
+    {NULL, "so:./mine.so?a=gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
+    {NULL, "so:./dmc:.so", &floats, AQ_ALGORITHM_AUTO, "none"},
+    {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_AUTO, "taxi-dqn"},
+    {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_Q, "tabular-q"},
+    {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_AUTO, "tabular-q"},
+    {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_DQN, "taxi-dqn"},
+    {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_C51, "taxi-c51"},
+    {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_PPO, "tabular-ppo"},
+    {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_QR_DQN, "tabular-qr_dqn"},
+    {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_TRPO, "tabular-trpo"},
+    {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_PPO, "any-ppo"},
+    {NULL, "gym:FrozenLake-v1", &counted, AQ_ALGORITHM_AUTO, "frozenlake-q"},
+    {NULL, "gym:FrozenLake-v1", &counted, AQ_ALGORITHM_PPO, "tabular-ppo"},
+    {NULL, "py:mine:Maze", &counted, AQ_ALGORITHM_AUTO, "tabular-q"},
+    {NULL, "gym:FrozenLake8x8-v1", &choices, AQ_ALGORITHM_Q, "frozenlake8x8-q"},
+    {NULL, "gym:FrozenLake-v1", &choices, AQ_ALGORITHM_SARSA, "tabular-sarsa"},
+    /* A table is asked for, and so is what learns on-policy. */
+    {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_AUTO, "none"},
+    {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_PPO, "acrobot-ppo"},
+    {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_A2C, "any-a2c"},
+    {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_QR_DQN, "acrobot-qr_dqn"},
+    {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_PQN, "any-pqn"},
+    {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_SAC, "any-sac"},
+    {NULL, "gym:LunarLander-v3?wind=yes", &choices, AQ_ALGORITHM_AUTO, "lander-dqn"},
+    {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_PPO, "lander-ppo"},
+    {NULL, "gym:LunarLander-v3", &choices, AQ_ALGORITHM_IMPALA, "lander-impala"},
+    {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_A2C, "lander-a2c"},
+    {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_TRPO, "any-trpo"},
+    {NULL, "gym:MountainCar-v0", &choices, AQ_ALGORITHM_AUTO, "mountaincar-dqn"},
+    {NULL, "gym:MountainCar-v0", &choices, AQ_ALGORITHM_PPO, "mountaincar-ppo"},
+    {NULL, "gym:MountainCar-v0", &choices, AQ_ALGORITHM_TRPO, "any-trpo"},
+    {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_AUTO, "mountaincar-td3"},
+    {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_TRPO, "mountaincar-trpo"},
+    {NULL, "game:seaquest?actions=pair", &several, AQ_ALGORITHM_AUTO, "games-ppo"},
+    {NULL, "game:seaquest?actions=pair", &several, AQ_ALGORITHM_DQN, "none"},
+    {"none", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
+    {"pendulum-td3-256", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3-256"},
+    {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},
+    {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_D4PG, "pendulum-d4pg"},
+    {"tabular", "gym:Taxi-v3?one_hot=yes", &choices, AQ_ALGORITHM_PPO, "tabular-ppo"},
+    {"paper", "gym:CartPole-v1", &choices, AQ_ALGORITHM_AUTO, "paper-dqn"},
+    {"paper", "dmc:walker_walk", &floats, AQ_ALGORITHM_AUTO, "paper-d4pg"},
+};
+
 TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
 {
-    static const struct {
-        const char *name, *task;
-        const aq_schema *schema;
-        uint32_t algorithm;
-        const char *want;
-    } rows[] = {
-        {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_AUTO, "dmc-d4pg"},
-        {NULL, "dmc:walker_walk?action_repeat=2", &floats, AQ_ALGORITHM_AUTO, "dmc-d4pg"},
-        {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_TD3, "none"},
-        {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},
-        {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_DDPG, "pendulum-ddpg"},
-        {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_A2C, "pendulum-a2c"},
-        {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_IMPALA, "pendulum-impala"},
-        {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_REINFORCE, "pendulum-reinforce"},
-        {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_SAC, "mountaincar-sac"},
-        {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_SAC, "dmc-sac"},
-        {NULL, "dmc:walker_walk", &floats, AQ_ALGORITHM_PPO, "dmc-ppo"},
-        {NULL, "gym:CartPole-v0", &choices, AQ_ALGORITHM_AUTO, "cartpole-dqn"},
-        {NULL, "gym:CartPole-v1", &choices, AQ_ALGORITHM_C51, "cartpole-c51"},
-        {NULL, "gym:CartPole-v1?mask=velocity", &choices, AQ_ALGORITHM_AUTO, "cartpole-gru-ppo"},
-        {NULL, "gym:CartPole-v1?mask=velocity", &choices, AQ_ALGORITHM_DQN, "cartpole-dqn"},
-        {NULL, "so:./mine.so?a=gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
-        {NULL, "so:./dmc:.so", &floats, AQ_ALGORITHM_AUTO, "none"},
-        {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_AUTO, "taxi-dqn"},
-        {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_Q, "tabular-q"},
-        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_AUTO, "tabular-q"},
-        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_DQN, "taxi-dqn"},
-        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_C51, "taxi-c51"},
-        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_PPO, "tabular-ppo"},
-        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_QR_DQN, "tabular-qr_dqn"},
-        {NULL, "gym:Taxi-v3", &counted, AQ_ALGORITHM_TRPO, "tabular-trpo"},
-        {NULL, "gym:Taxi-v3", &choices, AQ_ALGORITHM_PPO, "any-ppo"},
-        {NULL, "gym:FrozenLake-v1", &counted, AQ_ALGORITHM_AUTO, "frozenlake-q"},
-        {NULL, "gym:FrozenLake-v1", &counted, AQ_ALGORITHM_PPO, "tabular-ppo"},
-        {NULL, "py:mine:Maze", &counted, AQ_ALGORITHM_AUTO, "tabular-q"},
-        {NULL, "gym:FrozenLake8x8-v1", &choices, AQ_ALGORITHM_Q, "frozenlake8x8-q"},
-        {NULL, "gym:FrozenLake-v1", &choices, AQ_ALGORITHM_SARSA, "tabular-sarsa"},
-        /* A table is asked for, and so is what learns on-policy. */
-        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_AUTO, "none"},
-        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_PPO, "acrobot-ppo"},
-        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_A2C, "any-a2c"},
-        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_QR_DQN, "acrobot-qr_dqn"},
-        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_PQN, "any-pqn"},
-        {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_SAC, "any-sac"},
-        {NULL, "gym:LunarLander-v3?wind=yes", &choices, AQ_ALGORITHM_AUTO, "lander-dqn"},
-        {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_PPO, "lander-ppo"},
-        {NULL, "gym:LunarLander-v3", &choices, AQ_ALGORITHM_IMPALA, "lander-impala"},
-        {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_A2C, "lander-a2c"},
-        {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_TRPO, "any-trpo"},
-        {NULL, "gym:MountainCar-v0", &choices, AQ_ALGORITHM_AUTO, "mountaincar-dqn"},
-        {NULL, "gym:MountainCar-v0", &choices, AQ_ALGORITHM_PPO, "mountaincar-ppo"},
-        {NULL, "gym:MountainCar-v0", &choices, AQ_ALGORITHM_TRPO, "any-trpo"},
-        {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_AUTO, "mountaincar-td3"},
-        {NULL, "gym:MountainCarContinuous-v0", &floats, AQ_ALGORITHM_TRPO, "mountaincar-trpo"},
-        {NULL, "game:seaquest?actions=pair", &several, AQ_ALGORITHM_AUTO, "games-ppo"},
-        {NULL, "game:seaquest?actions=pair", &several, AQ_ALGORITHM_DQN, "none"},
-        {"none", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "none"},
-        {"pendulum-td3-256", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3-256"},
-        {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_AUTO, "pendulum-td3"},
-        {"pendulum", "so:./mine.so", &floats, AQ_ALGORITHM_D4PG, "pendulum-d4pg"},
-        {"tabular", "gym:Taxi-v3?one_hot=yes", &choices, AQ_ALGORITHM_PPO, "tabular-ppo"},
-        {"paper", "gym:CartPole-v1", &choices, AQ_ALGORITHM_AUTO, "paper-dqn"},
-        {"paper", "dmc:walker_walk", &floats, AQ_ALGORITHM_AUTO, "paper-d4pg"},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        assert_string_equal(chosen(rows[i].name, rows[i].task, rows[i].schema, rows[i].algorithm),
-                            rows[i].want);
+    for (size_t i = 0; i < sizeof(first_presets) / sizeof(first_presets[0]); i++) {
+        assert_string_equal(chosen(first_presets[i].name, first_presets[i].task,
+                                   first_presets[i].schema, first_presets[i].algorithm),
+                            first_presets[i].want);
     }
 }
 

@@ -24,8 +24,7 @@ static aq_net_spec spec_of(uint32_t inputs, uint32_t width, uint32_t outputs)
 static aq_snapshot *snapshot_of(void)
 {
     const aq_net_spec spec = spec_of(4, 8, 2);
-    aq_snapshot *snapshot = NULL;
-    snapshot = blank_policy(&spec, mixed, NULL);
+    aq_snapshot *snapshot = blank_policy(&spec, mixed, NULL);
     return snapshot;
 }
 
@@ -41,8 +40,7 @@ TEST(tensors_are_aligned_and_apart)
 {
     for (uint32_t width = 1; width < 40; width++) {
         aq_net_spec spec = spec_of(3, width, 2);
-        aq_snapshot *snapshot = NULL;
-        snapshot = blank_policy(&spec, mixed, NULL);
+        aq_snapshot *snapshot = blank_policy(&spec, mixed, NULL);
         assert_memory_equal(&snapshot->spec, &spec, sizeof(spec));
         const uint8_t *end = (const uint8_t *)snapshot + sizeof(*snapshot);
         for (uint32_t i = 0; i < 3; i++) {

@@ -15,10 +15,9 @@ enum { ROWS = 20, COLUMNS = 69, BLOCKS = 3 };
 static aq_snapshot *snapshot_of(uint32_t format, size_t blocks)
 {
     aq_net_spec spec;
-    aq_snapshot *snapshot = NULL;
     assert_int_equal(aq_net_spec_init_mlp(COLUMNS, NULL, 0, ROWS, AQ_ACTIVATION_NONE, &spec, NULL),
                      0);
-    snapshot = blank_policy(&spec, &format, &blocks);
+    aq_snapshot *snapshot = blank_policy(&spec, &format, &blocks);
     snapshot->version = 1;
     strcpy(snapshot->task, "gym:Some-v0");
     snapshot->schema.obs = (aq_space){.kind = AQ_SPACE_BOX,

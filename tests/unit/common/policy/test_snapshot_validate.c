@@ -42,14 +42,13 @@ static aq_snapshot *valid_snapshot(void)
     const uint32_t hidden[] = {WIDTH, WIDTH};
     const float low[INPUTS] = {0}, high[INPUTS] = {0};
     aq_net_spec spec;
-    aq_snapshot *snapshot = NULL;
     aq_rng rng;
     aq_rng_init(&rng, 99, 0);
     assert_int_equal(
         aq_net_spec_init_mlp(INPUTS, hidden, 2, CHOICES, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     spec.array_count = 1;
     spec.arrays[0] = (aq_net_array){"log_deviation", 2};
-    snapshot = blank_policy(&spec, formats, NULL);
+    aq_snapshot *snapshot = blank_policy(&spec, formats, NULL);
     snapshot->run_id = 1;
     snapshot->version = 1;
     strcpy(snapshot->task, "gym:CartPole-v1");

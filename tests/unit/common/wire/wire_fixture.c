@@ -102,9 +102,8 @@ aq_snapshot *fixture_snapshot(void)
     const uint32_t hidden = 3;
     const uint32_t formats[2] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32};
     aq_net_spec spec;
-    aq_snapshot *snapshot;
     assert_int_equal(aq_net_spec_init_mlp(4, &hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    snapshot = blank_policy(&spec, formats, NULL);
+    aq_snapshot *snapshot = blank_policy(&spec, formats, NULL);
     snapshot->run_id = FIXTURE_RUN;
     snapshot->version = 17;
     snapshot->learner_step = 1700;
