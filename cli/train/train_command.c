@@ -241,15 +241,15 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
 
 static int resolve_settings(train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
-    int rc = read_settings(arguments, config, error);
+    int rc = arguments->gradients
+                 ? aq_settings_assignments_add(&arguments->overrides, "actor.gradients=true", error)
+                 : 0;
+    rc = rc != 0 ? rc : read_settings(arguments, config, error);
     if (rc == 0 && arguments->seed) {
         rc = assign(config, "seed", arguments->seed, error);
     }
     if (rc == 0 && arguments->actors) {
         rc = assign(config, "actor.count", arguments->actors, error);
-    }
-    if (rc == 0 && arguments->gradients) {
-        rc = assign(config, "actor.gradients", "true", error);
     }
     if (rc == 0 && config->actor.gradients && arguments->offline) {
         rc = aq_fail(error, AQ_E_INVALID,

@@ -42,6 +42,13 @@ enum { AQ_GRADIENT_PACKED, AQ_GRADIENT_TOLD };
 /* A row's reward: whether there was a gradient, or nothing finite came of the steps. */
 #define AQ_GRADIENT_GOOD 1.0f
 
+/* Whether actors can compute gradients as the settings ask for: they know what a version gives, and
+ * nothing of how the learner normalizes observations or trains for few bits. */
+static inline bool aq_gradients_suit(const aq_run_config *config)
+{
+    return !config->learner.normalize_obs && config->learner.qat_bits == 0;
+}
+
 /* Environment steps that a gradient is of: a group of sequences or a batch of items; as many of
  * each environment. */
 uint64_t aq_gradient_steps(const aq_run_config *config);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/nearest.h"
+#include "common/config/gradient_rows.h"
 #include "common/config/preset_texts.h"
 
 static int read_over(const aq_preset_text *file, aq_run_config *config, aq_error *error)
@@ -102,7 +103,8 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
            (is_for_any || wish->algorithm == algorithm) &&
            (wish->name != NULL
                 ? is_of_family(preset->name, wish->name)
-                : matches(preset->tasks, wish->task, length) && (is_counted || !is_table(preset)));
+                : matches(preset->tasks, wish->task, length) && (is_counted || !is_table(preset)) &&
+                      (!wish->by_gradients || aq_gradients_suit(&preset->config)));
 }
 
 static int fail_unknown(const char *name, const char *task, aq_error *error)

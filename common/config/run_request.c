@@ -78,7 +78,8 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
     int rc = put_over(request, &config, error);
     if (rc == 0) {
         const aq_preset_wish wish = {request->preset, task, schema,
-                                     wished(request, &config, task, schema)};
+                                     wished(request, &config, task, schema),
+                                     config.actor.gradients};
         rc = aq_preset_choose(&wish, &preset, error);
     }
     if (rc == 0) {

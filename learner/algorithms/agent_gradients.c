@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "common/config/gradient_rows.h"
+
 /* "a2c, reinforce, dqn" */
 static void list_by_gradients(char *out, size_t size)
 {
@@ -30,7 +32,7 @@ int aq_agent_check_gradients(const aq_algorithm_class *class, const aq_algorithm
                        "actors compute no gradients of %s (actor.gradients); they do of %s",
                        class->name, others);
     }
-    if (config->learner.normalize_obs || config->learner.qat_bits != 0) {
+    if (!aq_gradients_suit(config)) {
         return aq_fail(
             error, AQ_E_UNSUPPORTED,
             "actors that compute gradients (actor.gradients) know what a version gives, "

@@ -27,7 +27,7 @@ static const char *chosen(const char *name, const char *task, const aq_schema *s
                           uint32_t algorithm)
 {
     const char *found = NULL;
-    const aq_preset_wish wish = {name, task, schema, algorithm};
+    const aq_preset_wish wish = {name, task, schema, algorithm, false};
     assert_succeeds(aq_preset_choose(&wish, &found, &refusal));
     return found;
 }
@@ -122,13 +122,25 @@ TEST_WITH(a_task_gets_the_first_preset_that_is_for_it, setup, NULL)
     }
 }
 
+/* Which know nothing of normalized observations, such as pendulum-a2c has. */
+TEST_WITH(a_task_gets_a_preset_that_suits_actors_with_gradients, setup, NULL)
+{
+    const char *found = NULL;
+    aq_preset_wish wish = {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_A2C, true};
+    assert_succeeds(aq_preset_choose(&wish, &found, &refusal));
+    assert_string_equal(found, "any-a2c");
+    wish.name = "pendulum";
+    assert_succeeds(aq_preset_choose(&wish, &found, &refusal));
+    assert_string_equal(found, "pendulum-a2c"); /* that is refused later, in words */
+}
+
 TEST_WITH(a_preset_that_there_is_not_is_said, setup, NULL)
 {
     const char *found = "untouched";
-    aq_preset_wish wish = {"papper", "gym:CartPole-v1", &choices, AQ_ALGORITHM_AUTO};
+    aq_preset_wish wish = {"papper", "gym:CartPole-v1", &choices, AQ_ALGORITHM_AUTO, false};
     assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND, "'paper'?");
     /* Which is for choices. */
-    wish = (aq_preset_wish){"cartpole", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO};
+    wish = (aq_preset_wish){"cartpole", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, false};
     assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND,
                    "for gym:Pendulum-v1");
     assert_string_equal(found, "untouched");
@@ -163,7 +175,7 @@ TEST(the_papers_preset_is_the_papers_set_up)
 TEST_WITH(without_memory_nothing_is_chosen, setup, NULL)
 {
     const char *found = NULL;
-    const aq_preset_wish wish = {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO};
+    const aq_preset_wish wish = {NULL, "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, false};
     int rc;
     EACH_ALLOCATION_FAILS(rc) {
         rc = aq_preset_choose(&wish, &found, NULL);
