@@ -87,13 +87,13 @@ int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, const s
     if (bytes > AQ_SNAPSHOT_BYTES_MAX) {
         return AQ_E_TOO_BIG;
     }
-    uint8_t *block = aq_alloc_unset(1, bytes);
+    uint8_t *block = aq_alloc_large(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
     }
     aq_snapshot *snapshot = (aq_snapshot *)(void *)block;
-    *snapshot =
-        (aq_snapshot){.spec = *spec, .arrays = (const float *)(const void *)(block + arrays)};
+    snapshot->spec = *spec;
+    snapshot->arrays = (const float *)(const void *)(block + arrays);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         layer_view(block, formats[i], &sizes[i], &at[i], &snapshot->layers[i]);
     }

@@ -59,11 +59,11 @@ typedef struct aq_snapshot {
 } aq_snapshot;
 
 /* A snapshot of `spec` with room for each layer's tensors in the given formats (one per layer, fp32
- * where a layer is not quantizable). blocks[i] is how many blocks layer i stores where it is
- * int8-sparse; NULL: none is. The caller fills all tensors, through aq_snapshot_layer_edit, and the
- * fields that say what it is, before sharing it. AQ_E_INVALID for a spec that cannot be,
- * AQ_E_VERSION for a format that is not known, AQ_E_TOO_BIG past AQ_SNAPSHOT_BYTES_MAX,
- * AQ_E_NOMEM. */
+ * where a layer is not quantizable); all tensors zeroed. blocks[i] is how many blocks layer i
+ * stores where it is int8-sparse; NULL: none is. The caller fills them through
+ * aq_snapshot_layer_edit, and the fields that say what it is, before sharing it. AQ_E_INVALID for a
+ * spec that cannot be, AQ_E_VERSION for a format that is not known, AQ_E_TOO_BIG past
+ * AQ_SNAPSHOT_BYTES_MAX, AQ_E_NOMEM. */
 int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, const size_t *blocks,
                        aq_snapshot **ret_snapshot) AQ_MUST_USE;
 

@@ -84,15 +84,20 @@ static int make_room(const aq_net_spec *spec, const aq_quantize_plan *plan,
 
 /* ---- checks and labels ---------------------------------------------------------------------- */
 
-/* No other number can be rounded; all else is looked at in what was made. */
-static int check_weights(const aq_quantize_layer *layer)
+/* Of no other number levels can be made; all else is looked at in what was made. */
+static int check_weights(const aq_net_spec *spec, const aq_params *params, aq_error *error)
 {
-    const size_t weights = (size_t)layer->matrix.rows * layer->matrix.columns;
-    const size_t bad = aq_find_nonfinite(layer->weights, weights);
-    return bad == weights ? 0
-                          : aq_fail(layer->error, AQ_E_CORRUPT,
-                                    "quantize: layer %u, row %zu: a weight is NaN or infinite",
-                                    layer->index, bad / layer->matrix.columns);
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
+        const size_t weights = (size_t)matrix.rows * matrix.columns;
+        const size_t bad = aq_find_nonfinite(params->weight[i], weights);
+        if (bad < weights) {
+            return aq_fail(error, AQ_E_CORRUPT,
+                           "quantize: layer %u, row %zu: a weight is NaN or infinite", i,
+                           bad / matrix.columns);
+        }
+    }
+    return 0;
 }
 
 static int set_meta(aq_snapshot *snapshot, const aq_quantize_meta *meta, aq_error *error)
@@ -169,8 +174,7 @@ static int fill_layer(const aq_params *params, const aq_quantize_plan *plan, uin
     }
     memcpy(layer.to.bias, params->bias[index], layer.matrix.rows * sizeof(float));
     set_input(plan->ranges, layer.previous, index, layer.view);
-    const int rc = layer.view->format != AQ_FORMAT_F32 ? check_weights(&layer) : 0;
-    return rc != 0 ? rc : formats[layer.view->format](&layer);
+    return formats[layer.view->format](&layer);
 }
 
 int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quantize_plan *plan,
@@ -180,6 +184,9 @@ int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quant
     int rc = aq_net_spec_validate(spec, error);
     if (rc == 0) {
         rc = check_plan(plan, error);
+    }
+    if (rc == 0) {
+        rc = check_weights(spec, params, error);
     }
     if (rc == 0) {
         rc = make_room(spec, plan, &snapshot, error);

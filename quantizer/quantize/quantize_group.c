@@ -1,8 +1,6 @@
 /*
  * int4 and int2: levels packed into bytes, a scale for every AQ_FORMAT_GROUP columns of a row.
  */
-#include <string.h>
-
 #include "quantizer/quantize/quantize_layer.h"
 
 /* Groups begin on whole bytes. */
@@ -31,7 +29,6 @@ static int quantize(const aq_quantize_layer *layer, uint32_t bits)
     const uint32_t columns = layer->matrix.columns;
     const size_t row_bytes = ((size_t)columns * bits + 7) / 8;
     size_t group = 0;
-    memset(layer->to.weights, 0, layer->view->sizes.weights_bytes);
     for (size_t row = 0; row < layer->matrix.rows; row++) {
         for (uint32_t first = 0; first < columns; first += AQ_FORMAT_GROUP, group++) {
             const uint32_t count =

@@ -7,7 +7,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "quantizer/quantize/quantize_layer.h"
@@ -176,12 +175,8 @@ int aq_quantize_sparse(const aq_quantize_layer *layer)
         return aq_fail(layer->error, AQ_E_NOMEM, "quantize: layer %u: %s", layer->index,
                        aq_error_text(AQ_E_NOMEM));
     }
-    const aq_tensor_sizes *sizes = &layer->view->sizes;
-    memset(levels, 0, sizes->weights_bytes); /* behind the last row and column there are none */
-    memset(layer->to.mask, 0, sizes->mask_bytes);
-    memset(layer->to.sum, 0, sizes->sums * sizeof(int32_t));
     weigh_blocks(layer, weights);
-    choose_blocks(layer, weights, sizes->weights_bytes / AQ_BLOCK_BYTES);
+    choose_blocks(layer, weights, layer->view->sizes.weights_bytes / AQ_BLOCK_BYTES);
     aq_free(weights);
     for (uint32_t row = 0; row < rows; row++) {
         levels = fill_block_row(layer, row, levels);

@@ -11,9 +11,6 @@
 aq_net_spec net_of_layers(const aq_layer_spec *layers, size_t count);
 void net_add(aq_net_spec *spec, aq_layer_spec layer);
 
-/* A snapshot (aq_snapshot_create) whose numbers are all 0; the caller's. */
-aq_snapshot *blank_policy(const aq_net_spec *spec, const uint32_t *formats, const size_t *blocks);
-
 /* Version 1 of run 1, in fp32: all its numbers are 0. The test's, until it is over. */
 aq_snapshot *policy_of(const aq_net_spec *spec, uint32_t head, const char *task,
                        const aq_schema *schema);

@@ -2,7 +2,6 @@
  * Settings and policies of the actor's tests.
  */
 #include "tests/unit/actor/core_kit.h"
-#include "tests/support/policy_of.h"
 
 #include "common/base/parse.h"
 #include "tests/support/must.h"
@@ -36,10 +35,11 @@ aq_snapshot *kit_policy(uint64_t run_id, uint64_t version, int32_t choice)
 
 aq_snapshot *kit_policy_in(uint64_t run_id, uint64_t version, int32_t choice, uint32_t format)
 {
+    aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data layer;
     aq_net_spec spec;
     must(aq_net_spec_init_mlp(4, NULL, 0, 2, AQ_ACTIVATION_RELU, &spec, NULL));
-    aq_snapshot *snapshot = blank_policy(&spec, &format, NULL);
+    must(aq_snapshot_create(&spec, &format, NULL, &snapshot));
     snapshot->run_id = run_id;
     snapshot->version = version;
     snapshot->head = AQ_HEAD_ARGMAX;

@@ -195,6 +195,7 @@ aq_snapshot *random_policy_create(const aq_net_spec *layers, const random_policy
     uint32_t formats[AQ_NET_LAYERS_MAX];
     size_t blocks[AQ_NET_LAYERS_MAX];
     filling fill;
+    aq_snapshot *snapshot = NULL;
     aq_rng_init(&fill.rng, how->seed, 1);
     assert_true(head_kit_fit(how->head, &with, &action));
     for (uint32_t i = 0; i < spec->layer_count; i++) {
@@ -206,7 +207,7 @@ aq_snapshot *random_policy_create(const aq_net_spec *layers, const random_policy
         blocks[i] =
             (aq_block_row_count(matrix.rows) * aq_block_column_count(matrix.columns) + 1) / 2;
     }
-    aq_snapshot *snapshot = blank_policy(spec, formats, blocks);
+    assert_int_equal(aq_snapshot_create(spec, formats, blocks, &snapshot), 0);
     snapshot->version = 1;
     memcpy(snapshot->task, "random", sizeof("random"));
     set_schema(snapshot, head_kit_number(how->head), &action);

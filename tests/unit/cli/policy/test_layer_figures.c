@@ -38,8 +38,9 @@ TEST(int8_weights_are_measured_in_their_own_unit)
     static const uint32_t format = AQ_FORMAT_INT8_CHANNEL;
     static const int8_t weights[] = {127, -127, 0, 64};
     aq_layer_figures figures;
+    aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data data;
-    aq_snapshot *snapshot = blank_policy(&spec, &format, NULL);
+    assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), 0);
     aq_snapshot_layer_edit(snapshot, 0, &data);
     memcpy(data.weights, weights, sizeof(weights));
     data.scale[0] = 0.01f;
@@ -87,6 +88,7 @@ TEST(int8_figures_are_within_a_scale_of_fp32)
 TEST(layers_without_parameters_have_no_ranges)
 {
     aq_layer_figures figures[3];
+    aq_snapshot *snapshot = NULL;
     static const float block[2 * 18 + 18] = {0.5f, -1.5f};
     const aq_head_shape head = {.choices = 5, .atoms = 3, .low = -1, .high = 1};
     const aq_layer_spec layers[] = {aq_layer_linear(2, 18, AQ_ACTIVATION_NONE),
@@ -94,7 +96,7 @@ TEST(layers_without_parameters_have_no_ranges)
     const aq_net_spec chain = net_of(layers);
     assert_int_equal(aq_net_spec_validate(&chain, NULL), 0);
     const uint32_t formats[] = {AQ_FORMAT_INT4, AQ_FORMAT_F32, AQ_FORMAT_F32};
-    aq_snapshot *snapshot = blank_policy(&chain, formats, NULL);
+    assert_int_equal(aq_snapshot_create(&chain, formats, NULL, &snapshot), 0);
     for (uint32_t i = 0; i < 3; i++) {
         aq_layer_figures of_block;
         assert_int_equal(aq_layer_figures_of_snapshot(snapshot, i, &figures[i]), 0);

@@ -5,7 +5,6 @@
 
 #include "common/policy/half.h"
 #include "common/policy/snapshot.h"
-#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 /* Two rows of blocks, the second with 4 rows; 18 columns of blocks, the last with 1; 2 groups. */
@@ -15,9 +14,10 @@ enum { ROWS = 20, COLUMNS = 69, BLOCKS = 3 };
 static aq_snapshot *snapshot_of(uint32_t format, size_t blocks)
 {
     aq_net_spec spec;
+    aq_snapshot *snapshot = NULL;
     assert_int_equal(aq_net_spec_init_mlp(COLUMNS, NULL, 0, ROWS, AQ_ACTIVATION_NONE, &spec, NULL),
                      0);
-    aq_snapshot *snapshot = blank_policy(&spec, &format, &blocks);
+    assert_int_equal(aq_snapshot_create(&spec, &format, &blocks, &snapshot), 0);
     snapshot->version = 1;
     strcpy(snapshot->task, "gym:Some-v0");
     snapshot->schema.obs = (aq_space){.kind = AQ_SPACE_BOX,
@@ -378,7 +378,7 @@ TEST(more_blocks_than_the_matrix_has_are_not_created)
                      0);
     assert_int_equal(aq_snapshot_create(&spec, &format, &too_many, &snapshot), AQ_E_INVALID);
     assert_null(snapshot);
-    snapshot = blank_policy(&spec, &format, &all);
+    assert_int_equal(aq_snapshot_create(&spec, &format, &all, &snapshot), 0);
     assert_int_equal(snapshot->layers[0].sizes.weights_bytes, all * AQ_BLOCK_BYTES);
     aq_snapshot_unref(snapshot);
 }

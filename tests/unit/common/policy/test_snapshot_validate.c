@@ -5,7 +5,6 @@
 #include <float.h>
 
 #include "common/policy/snapshot.h"
-#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 
 enum { INPUTS = 5, WIDTH = 70, CHOICES = 3 };
@@ -42,13 +41,14 @@ static aq_snapshot *valid_snapshot(void)
     const uint32_t hidden[] = {WIDTH, WIDTH};
     const float low[INPUTS] = {0}, high[INPUTS] = {0};
     aq_net_spec spec;
+    aq_snapshot *snapshot = NULL;
     aq_rng rng;
     aq_rng_init(&rng, 99, 0);
     assert_int_equal(
         aq_net_spec_init_mlp(INPUTS, hidden, 2, CHOICES, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     spec.array_count = 1;
     spec.arrays[0] = (aq_net_array){"log_deviation", 2};
-    aq_snapshot *snapshot = blank_policy(&spec, formats, NULL);
+    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), 0);
     snapshot->run_id = 1;
     snapshot->version = 1;
     strcpy(snapshot->task, "gym:CartPole-v1");
@@ -257,7 +257,7 @@ TEST(the_widest_row_of_extremes_adds_up)
     const float low = -1.0f, high = 1.0f;
     assert_int_equal(
         aq_net_spec_init_mlp(AQ_NET_WIDTH_MAX, NULL, 0, 2, AQ_ACTIVATION_NONE, &spec, NULL), 0);
-    snapshot = blank_policy(&spec, &format, NULL);
+    assert_int_equal(aq_snapshot_create(&spec, &format, NULL, &snapshot), 0);
     snapshot->version = 1;
     strcpy(snapshot->task, "wide");
     aq_space_init_box(&snapshot->schema.obs, 1, &low, &high);

@@ -2,7 +2,6 @@
  * Levels change by changing sign, which every format allows; floats by their last bits.
  */
 #include "tests/unit/common/wire/policy_kit.h"
-#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
@@ -103,12 +102,13 @@ static aq_snapshot *copy_of(const aq_snapshot *policy)
 {
     uint32_t formats[AQ_NET_LAYERS_MAX];
     size_t blocks[AQ_NET_LAYERS_MAX];
+    aq_snapshot *copy;
     for (uint32_t i = 0; i < policy->spec.layer_count; i++) {
         const aq_snapshot_layer *layer = &policy->layers[i];
         formats[i] = layer->format;
         blocks[i] = layer->mask != NULL ? layer->sizes.weights_bytes / AQ_BLOCK_BYTES : 0;
     }
-    aq_snapshot *copy = blank_policy(&policy->spec, formats, blocks);
+    assert_int_equal(aq_snapshot_create(&policy->spec, formats, blocks, &copy), 0);
     copy->run_id = policy->run_id;
     copy->schema = policy->schema;
     copy->head = policy->head;
@@ -163,9 +163,10 @@ aq_snapshot *policy_plain(void)
     static const uint32_t hidden[] = {256, 256};
     static const uint32_t formats[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_INT8_CHANNEL,
                                        AQ_FORMAT_INT8_CHANNEL};
+    aq_snapshot *policy;
     aq_net_spec spec;
     assert_int_equal(aq_net_spec_init_mlp(4, hidden, 2, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    aq_snapshot *policy = blank_policy(&spec, formats, NULL);
+    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &policy), 0);
     for (uint32_t i = 0; i < spec.layer_count; i++) {
         aq_snapshot_layer_data data;
         aq_snapshot_layer_edit(policy, i, &data);

@@ -5,7 +5,6 @@
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
-#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
@@ -147,7 +146,7 @@ TEST(another_mask_is_no_change)
     assert_int_equal(aq_net_spec_init_mlp(8, NULL, 0, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     for (uint32_t i = 0; i < 2; i++) {
         aq_snapshot_layer_data data;
-        policies[i] = blank_policy(&spec, formats, blocks);
+        assert_int_equal(aq_snapshot_create(&spec, formats, blocks, &policies[i]), 0);
         aq_snapshot_layer_edit(policies[i], 0, &data);
         data.mask[0] = 1;
         policies[i]->version = i + 1;

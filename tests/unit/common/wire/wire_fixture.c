@@ -2,7 +2,6 @@
  * Fixed objects, and frames by hand. Random objects are in wire_random.c.
  */
 #include "tests/unit/common/wire/wire_fixture.h"
-#include "tests/support/policy_of.h"
 
 #include "common/base/parse.h"
 #include "tests/support/chunks.h"
@@ -102,8 +101,9 @@ aq_snapshot *fixture_snapshot(void)
     const uint32_t hidden = 3;
     const uint32_t formats[2] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32};
     aq_net_spec spec;
+    aq_snapshot *snapshot;
     assert_int_equal(aq_net_spec_init_mlp(4, &hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
-    aq_snapshot *snapshot = blank_policy(&spec, formats, NULL);
+    assert_int_equal(aq_snapshot_create(&spec, formats, NULL, &snapshot), 0);
     snapshot->run_id = FIXTURE_RUN;
     snapshot->version = 17;
     snapshot->learner_step = 1700;

@@ -273,8 +273,9 @@ aq_snapshot *fixture_random_snapshot(aq_rng *rng, const aq_net_spec *spec)
 {
     uint32_t formats[AQ_NET_LAYERS_MAX];
     size_t blocks[AQ_NET_LAYERS_MAX];
+    aq_snapshot *snapshot;
     random_formats(rng, spec, formats, blocks);
-    aq_snapshot *snapshot = blank_policy(spec, formats, blocks);
+    assert_int_equal(aq_snapshot_create(spec, formats, blocks, &snapshot), 0);
     snapshot->run_id = aq_rng_next(rng);
     snapshot->version = 1 + aq_rng_below(rng, UINT64_MAX);
     snapshot->learner_step = aq_rng_next(rng);

@@ -2,7 +2,6 @@
  * The shelf keeps the recent versions within its bounds and counts all there ever were.
  */
 #include "learner/publish/policy_shelf.h"
-#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 
@@ -31,7 +30,7 @@ static void put_of(shelf_desk *desk, const aq_net_spec *spec, uint64_t version, 
     aq_publication publication = {0};
     uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32};
     uint8_t *bytes = NULL;
-    publication.snapshot = blank_policy(spec, formats, NULL);
+    assert_int_equal(aq_snapshot_create(spec, formats, NULL, &publication.snapshot), 0);
     publication.snapshot->version = version;
     publication.twin = aq_snapshot_ref(publication.snapshot);
     aq_buffer_init(&publication.frame, frame_bytes);

@@ -2,7 +2,6 @@
  * Which version a run that ends leaves behind.
  */
 #include "learner/run/best_policy.h"
-#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 
@@ -35,7 +34,7 @@ static void put(end_desk *desk, uint64_t version)
     const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32};
     uint8_t *bytes = NULL;
     aq_publication publication = {0};
-    publication.snapshot = blank_policy(&desk->kit.spec, formats, NULL);
+    assert_int_equal(aq_snapshot_create(&desk->kit.spec, formats, NULL, &publication.snapshot), 0);
     publication.snapshot->version = version;
     publication.twin = aq_snapshot_ref(publication.snapshot);
     aq_buffer_init(&publication.frame, 1);
