@@ -34,7 +34,7 @@ typedef struct aq_preset_wish {
     const char *task;        /* in full; options behind it change nothing */
     const aq_schema *schema; /* of the task */
     uint32_t algorithm;      /* that is asked for, or AQ_ALGORITHM_AUTO */
-    bool by_gradients;       /* that actors compute */
+    bool by_gradients;       /* actors compute gradients, and not every preset suits them */
 } aq_preset_wish;
 
 /* *ret_name in static storage. A name may leave out the algorithm at its end: "paper" is paper-dqn

@@ -23,6 +23,13 @@ TEST(the_configuration_shows_what_a_preset_makes_of_it)
     assert_comes_to("value_max: 0", "--set", "learner.algorithm=d4pg");
 }
 
+/* They know nothing of observations that the learner normalizes. */
+TEST(gradients_of_actors_begin_with_a_preset_that_suits_them)
+{
+    assert_comes_to("normalize_obs: true", "--set", "learner.algorithm=a2c");
+    assert_comes_to("normalize_obs: false", "--set", "learner.algorithm=a2c", "--gradients");
+}
+
 TEST(all_presets_are_listed)
 {
     const char *const commands[] = {"train", "compare"};
