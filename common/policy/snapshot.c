@@ -131,6 +131,7 @@ void aq_snapshot_unref(aq_snapshot *snapshot)
  * pointer made anew from the block that the tensor lies in. */
 static void *writable(aq_snapshot *snapshot, const void *tensor)
 {
+    snapshot->is_settled = false;
     if (tensor == NULL) {
         return NULL;
     }

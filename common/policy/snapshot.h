@@ -55,6 +55,7 @@ typedef struct aq_snapshot {
     aq_quant_error quant_error;
     aq_snapshot_layer layers[AQ_NET_LAYERS_MAX];
     const float *arrays;      /* of the network, one after the other */
+    bool is_settled;          /* see aq_snapshot_settle */
     aq_references references; /* use ref and unref */
 } aq_snapshot;
 
@@ -106,9 +107,13 @@ void aq_snapshot_layer_add_up(aq_snapshot *snapshot, uint32_t layer);
 /* Everything a peer could get wrong: unknown formats, NaN or infinite numbers, scales that are not
  * positive, levels that the format does not have, sums that are not the sums, an int8 channel whose
  * weights are all zero, a mask that does not fit, inputs and outputs that do not fit the schema,
- * version 0, a task name that is empty or not printable. Reads every tensor once.
- * AQ_E_CORRUPT, AQ_E_VERSION or AQ_E_SCHEMA in words that name layer and row. */
+ * version 0, a task name that is empty or not printable. Reads every tensor of one that is not
+ * settled once. AQ_E_CORRUPT, AQ_E_VERSION or AQ_E_SCHEMA in words that name layer and row. */
 int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error) AQ_MUST_USE;
+
+/* The same, by the one owner who has made it: from then on its tensors are known to be valid, and
+ * are not read for that again, until they are edited. */
+int aq_snapshot_settle(aq_snapshot *snapshot, aq_error *error) AQ_MUST_USE;
 
 /* Bytes of the tensors as they travel, and what the same network takes in fp32. */
 size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot);

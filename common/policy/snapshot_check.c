@@ -1,5 +1,5 @@
 /*
- * aq_snapshot_validate: every byte of a policy is looked at once before an actor acts on it.
+ * aq_snapshot_settle: every byte of a policy is looked at once before an actor acts on it.
  *
  * The workload is one snapshot of up to some megabytes a second, on the thread that receives it, so
  * the loops over tensors are branch-free and left to the compiler's vectorizer.
@@ -7,6 +7,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "common/base/assert.h"
 #include "common/experience/finite.h"
 #include "common/policy/netspec.h"
 #include "common/policy/snapshot.h"
@@ -102,6 +103,15 @@ static int check_arrays(const aq_snapshot *snapshot, aq_error *error)
                                   "policy: value %zu of its arrays is NaN or infinite", bad);
 }
 
+static int check_tensors(const aq_snapshot *snapshot, aq_error *error)
+{
+    int rc = check_arrays(snapshot, error);
+    for (uint32_t i = 0; rc == 0 && i < snapshot->spec.layer_count; i++) {
+        rc = aq_snapshot_layer_check(&snapshot->spec.layers[i], &snapshot->layers[i], i, error);
+    }
+    return rc;
+}
+
 int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error)
 {
     int rc = check_header(snapshot, error);
@@ -111,11 +121,13 @@ int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error)
     if (rc == 0) {
         rc = check_fit(snapshot, error);
     }
-    if (rc == 0) {
-        rc = check_arrays(snapshot, error);
-    }
-    for (uint32_t i = 0; rc == 0 && i < snapshot->spec.layer_count; i++) {
-        rc = aq_snapshot_layer_check(&snapshot->spec.layers[i], &snapshot->layers[i], i, error);
-    }
+    return rc != 0 || snapshot->is_settled ? rc : check_tensors(snapshot, error);
+}
+
+int aq_snapshot_settle(aq_snapshot *snapshot, aq_error *error)
+{
+    AQ_ASSERT(atomic_load_explicit(&snapshot->references, memory_order_relaxed) == 1);
+    int rc = aq_snapshot_validate(snapshot, error);
+    snapshot->is_settled = rc == 0;
     return rc;
 }

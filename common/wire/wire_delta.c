@@ -357,7 +357,7 @@ static int apply_layers(const aq_wire_delta *delta, const aq_snapshot *base, aq_
                      " is not what was sent",
                      delta->head.version, delta->head.base_version);
     }
-    return rc != 0 ? rc : aq_snapshot_validate(snapshot, error);
+    return rc != 0 ? rc : aq_snapshot_settle(snapshot, error);
 }
 
 /* What a delta does not say, and room for the rest. */

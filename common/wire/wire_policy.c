@@ -327,7 +327,7 @@ static int fill(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot *message
         rc = aq_wire_schema_from(message->schema, &snapshot->schema, error);
         rc = rc != 0 ? aq_fail_context(error, rc, "policy") : 0;
     }
-    return rc != 0 ? rc : aq_snapshot_validate(snapshot, error);
+    return rc != 0 ? rc : aq_snapshot_settle(snapshot, error);
 }
 
 static int snapshot_from(const Actorq__V1__PolicySnapshot *message, uint64_t network_hash,

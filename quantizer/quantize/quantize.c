@@ -82,23 +82,7 @@ static int make_room(const aq_net_spec *spec, const aq_quantize_plan *plan,
                    : aq_fail(error, rc, "quantize: no room for the policy: %s", aq_error_text(rc));
 }
 
-/* ---- checks and labels ---------------------------------------------------------------------- */
-
-/* Of no other number levels can be made; all else is looked at in what was made. */
-static int check_weights(const aq_net_spec *spec, const aq_params *params, aq_error *error)
-{
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
-        const size_t weights = (size_t)matrix.rows * matrix.columns;
-        const size_t bad = aq_find_nonfinite(params->weight[i], weights);
-        if (bad < weights) {
-            return aq_fail(error, AQ_E_CORRUPT,
-                           "quantize: layer %u, row %zu: a weight is NaN or infinite", i,
-                           bad / matrix.columns);
-        }
-    }
-    return 0;
-}
+/* ---- labels --------------------------------------------------------------------------------- */
 
 static int set_meta(aq_snapshot *snapshot, const aq_quantize_meta *meta, aq_error *error)
 {
@@ -156,6 +140,17 @@ static void set_input(const aq_input_ranges *ranges, const aq_snapshot_layer *pr
     view->input_zero = zero;
 }
 
+/* Of no other number levels can be made; all else is looked at in what was made. */
+static int check_weights(const aq_quantize_layer *layer)
+{
+    const size_t weights = (size_t)layer->matrix.rows * layer->matrix.columns;
+    const size_t bad = aq_find_nonfinite(layer->weights, weights);
+    return bad == weights ? 0
+                          : aq_fail(layer->error, AQ_E_CORRUPT,
+                                    "quantize: layer %u, row %zu: a weight is NaN or infinite",
+                                    layer->index, bad / layer->matrix.columns);
+}
+
 static int fill_layer(const aq_params *params, const aq_quantize_plan *plan, uint32_t index,
                       aq_snapshot *snapshot, aq_error *error)
 {
@@ -174,7 +169,8 @@ static int fill_layer(const aq_params *params, const aq_quantize_plan *plan, uin
     }
     memcpy(layer.to.bias, params->bias[index], layer.matrix.rows * sizeof(float));
     set_input(plan->ranges, layer.previous, index, layer.view);
-    return formats[layer.view->format](&layer);
+    int rc = layer.view->format != AQ_FORMAT_F32 ? check_weights(&layer) : 0;
+    return rc == 0 ? formats[layer.view->format](&layer) : rc;
 }
 
 int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quantize_plan *plan,
@@ -184,9 +180,6 @@ int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quant
     int rc = aq_net_spec_validate(spec, error);
     if (rc == 0) {
         rc = check_plan(plan, error);
-    }
-    if (rc == 0) {
-        rc = check_weights(spec, params, error);
     }
     if (rc == 0) {
         rc = make_room(spec, plan, &snapshot, error);
@@ -200,9 +193,8 @@ int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quant
     for (uint32_t i = 0; rc == 0 && i < spec->layer_count; i++) {
         rc = fill_layer(params, plan, i, snapshot, error);
     }
-    if (rc ==
-        0) { /* the other end of the same checks: what leaves here is what an engine accepts */
-        rc = aq_snapshot_validate(snapshot, error);
+    if (rc == 0) { /* what leaves here is what an engine accepts */
+        rc = aq_snapshot_settle(snapshot, error);
     }
     if (rc != 0) {
         aq_snapshot_unref(snapshot);

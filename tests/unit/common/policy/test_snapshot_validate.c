@@ -250,6 +250,31 @@ TEST_OF_POLICY(a_sum_that_is_not_the_sum_is_refused)
     refuse(AQ_E_CORRUPT, "layer 0, row 0: the weights add up to");
 }
 
+/* Written through a pointer from before, which nobody should do: so it shows who looks. */
+TEST_OF_POLICY(tensors_of_a_settled_policy_are_read_again_after_an_edit_only)
+{
+    float *bias = edit(0).bias;
+    assert_succeeds(aq_snapshot_settle(snapshot, &refusal));
+    bias[0] = NAN;
+    accept();
+    edit(2);
+    refuse(AQ_E_CORRUPT, "layer 0, row 0: a bias");
+}
+
+TEST_OF_POLICY(what_a_settled_policy_says_of_itself_is_looked_at_each_time)
+{
+    assert_succeeds(aq_snapshot_settle(snapshot, &refusal));
+    snapshot->version = 0;
+    refuse(AQ_E_CORRUPT, "version 0");
+}
+
+TEST_OF_POLICY(a_policy_that_is_refused_is_not_settled)
+{
+    edit(0).bias[0] = NAN;
+    assert_refused(aq_snapshot_settle(snapshot, &refusal), AQ_E_CORRUPT, "layer 0, row 0: a bias");
+    refuse(AQ_E_CORRUPT, "layer 0, row 0: a bias");
+}
+
 TEST(the_widest_row_of_extremes_adds_up)
 {
     const uint32_t format = AQ_FORMAT_INT8_CHANNEL;
