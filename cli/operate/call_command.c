@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/operate/live_endpoint.h"
 #include "cli/operate/operation.h"
 #include "cli/operate/rpc_catalog.h"
 #include "cli/text/command.h"
 #include "common/base/plain_text.h"
-#include "common/net/rpc/caller.h"
 #include "common/net/rpc/reflect.h"
 #include "common/sys/daemon.h"
 
@@ -98,9 +96,7 @@ static int make_request(const char *text, const ProtobufCMessageDescriptor *desc
 static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_status *ret_status,
                 aq_error *error)
 {
-    char url[AQ_URL_MAX];
     aq_caller_method method;
-    aq_caller *caller = NULL;
     ProtobufCMessage *request = NULL;
     ProtobufCMessage *reply = NULL;
     int rc = aq_rpc_catalog_find(arguments->method, &method, error);
@@ -109,21 +105,13 @@ static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_stat
                           aq_rpc_catalog_method(method)->input, &request, error);
     }
     if (rc == 0) {
-        rc = aq_live_endpoint_url(arguments->endpoint, url, error);
-    }
-    if (rc == 0) {
-        rc = aq_caller_open(url, &caller, error);
-    }
-    if (rc == 0) {
         /* What was meant for one must not be done by the other; looking does nothing. */
-        bool looks = strcmp(aq_rpc_catalog_method(method)->name, "Status") == 0;
-        aq_caller_expect(caller,
-                         arguments->shard != 0 ? AQ_ACCESS_REPLAY
-                         : looks               ? AQ_ACCESS_NONE
-                                               : AQ_ACCESS_LEARNER,
-                         arguments->shard);
-        rc = aq_caller_call(caller, method, request, (uint32_t)arguments->timeout_ms, &reply,
-                            ret_status, error);
+        const bool looks = strcmp(aq_rpc_catalog_method(method)->name, "Status") == 0;
+        const enum aq_access_role role = arguments->shard != 0 ? AQ_ACCESS_REPLAY
+                                         : looks               ? AQ_ACCESS_NONE
+                                                               : AQ_ACCESS_LEARNER;
+        rc = aq_operation_ask(arguments->endpoint, role, arguments->shard, method, request,
+                              (uint32_t)arguments->timeout_ms, &reply, ret_status, error);
     }
     if (rc == 0) {
         *ret_reply = aq_reflect_to_json(reply);
@@ -131,7 +119,6 @@ static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_stat
     if (reply) {
         protobuf_c_message_free_unpacked(reply, NULL);
     }
-    aq_caller_close(caller);
     if (request) {
         protobuf_c_message_free_unpacked(request, NULL);
     }

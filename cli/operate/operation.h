@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/net/rpc/rpc.h"
+#include "common/net/rpc/caller.h"
 #include "common/net/security/token.h"
 #include "common/sys/options.h"
 
@@ -34,9 +34,16 @@ enum { AQ_CALL_TIMEOUT_MS = 10000 };
     }
 
 /* `endpoint` is a URL, or the folder of a live run; `role` and `instance` are whom alone the call
- * is signed for (rpc.h); `method` is "Operations/Stop". *ret_reply is the method's answer, to be
- * released with protobuf_c_message_free_unpacked. AQ_E_PEER for an answer that is an error, in the
- * daemon's words; what aq_live_endpoint_url and aq_caller_call say. */
+ * is signed for (rpc.h). *ret_reply is the method's answer, to be released with
+ * protobuf_c_message_free_unpacked. What aq_live_endpoint_url and aq_caller_call say; after a
+ * second without a connection stderr says what is waited for. */
+int aq_operation_ask(const char *endpoint, enum aq_access_role role, uint64_t instance,
+                     aq_caller_method method, const ProtobufCMessage *request, uint32_t timeout_ms,
+                     ProtobufCMessage **ret_reply, aq_rpc_status *ret_status,
+                     aq_error *error) AQ_MUST_USE;
+
+/* The same of a method by its name, "Operations/Stop"; AQ_E_PEER for an answer that is an error, in
+ * the daemon's words. */
 int aq_operation_call(const char *endpoint, enum aq_access_role role, uint64_t instance,
                       const char *method, const ProtobufCMessage *request, uint32_t timeout_ms,
                       ProtobufCMessage **ret_reply, aq_error *error) AQ_MUST_USE;

@@ -13,12 +13,14 @@
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/security/security.h"
 
-enum { RECONNECT_MIN_MS = 10, RECONNECT_MAX_MS = 250 };
+enum { RECONNECT_MIN_MS = 10, RECONNECT_MAX_MS = 250, SLOW_MS = 1000 };
 
 struct aq_caller {
     uv_loop_t loop;
     aq_rpc_client *client;
     aq_security *security;
+    uv_timer_t patience; /* runs while a call is waited for, if somebody wants to know */
+    aq_caller_slow_fn *slow;
     char url[AQ_URL_MAX];
 };
 
@@ -52,6 +54,9 @@ int aq_caller_open(const char *url, aq_caller **ret_caller, aq_error *error)
         aq_free(caller);
         return aq_fail(error, AQ_E_NOMEM, "an event loop could not be made");
     }
+    rc = uv_timer_init(&caller->loop, &caller->patience);
+    AQ_ASSERT(rc == 0);
+    caller->patience.data = caller;
     rc = aq_security_from_environment(&caller->security, error);
     if (rc == 0) {
         limits.security = caller->security;
@@ -71,6 +76,7 @@ void aq_caller_close(aq_caller *caller)
         return;
     }
     aq_rpc_client_close(caller->client);
+    uv_close((uv_handle_t *)&caller->patience, NULL);
     int left = uv_run(&caller->loop, UV_RUN_DEFAULT);
     AQ_ASSERT(left == 0);
     int rc = uv_loop_close(&caller->loop);
@@ -82,6 +88,24 @@ void aq_caller_close(aq_caller *caller)
 void aq_caller_expect(aq_caller *caller, enum aq_access_role role, uint64_t instance)
 {
     aq_rpc_channel_expect(aq_rpc_client_channel(caller->client), role, instance);
+}
+
+void aq_caller_on_slow(aq_caller *caller, aq_caller_slow_fn *slow)
+{
+    caller->slow = slow;
+}
+
+static void on_slow(uv_timer_t *timer)
+{
+    aq_caller *caller = timer->data;
+    const aq_rpc_channel *channel = aq_rpc_client_channel(caller->client);
+    char why[AQ_DIAL_WORDS_MAX];
+
+    if (!aq_rpc_client_connected(caller->client)) {
+        channel->write_unreached(channel, why, sizeof(why));
+        caller->slow(caller->url, why);
+        caller->slow = NULL;
+    }
 }
 
 /* protobuf-c copies a message by packing it and reading it back. */
@@ -129,9 +153,14 @@ int aq_caller_call(aq_caller *caller, aq_caller_method method, const ProtobufCMe
     pending_call call = {.stub = &stub};
     aq_rpc_stub_init(&stub, aq_rpc_client_channel(caller->client), method.service, timeout_ms);
     stub.base.invoke(&stub.base, method.index, request, on_reply, &call);
+    if (caller->slow != NULL) {
+        int rc = uv_timer_start(&caller->patience, on_slow, SLOW_MS, 0);
+        AQ_ASSERT(rc == 0);
+    }
     while (!call.answered) {
         (void)uv_run(&caller->loop, UV_RUN_ONCE);
     }
+    (void)uv_timer_stop(&caller->patience);
     if (call.rc == 0) {
         *ret_reply = call.reply;
         return 0;

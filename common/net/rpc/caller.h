@@ -25,6 +25,12 @@ void aq_caller_close(aq_caller *caller); /* NULL is fine */
  * shards for that start, as aq_rpc_channel_expect has it. */
 void aq_caller_expect(aq_caller *caller, enum aq_access_role role, uint64_t instance);
 
+/* `why` is what became of connecting to `url`; "" where that is not known. */
+typedef void aq_caller_slow_fn(const char *url, const char *why);
+
+/* Calls `slow` once, when a call has waited a second for a daemon that has not been reached. */
+void aq_caller_on_slow(aq_caller *caller, aq_caller_slow_fn *slow);
+
 typedef struct aq_caller_method {
     const ProtobufCServiceDescriptor *service;
     unsigned index;

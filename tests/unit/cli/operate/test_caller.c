@@ -115,6 +115,32 @@ TEST(an_unreachable_daemon_is_named_with_the_time_waited)
     assert_true(aq_clock_monotonic_ns() - started_ns >= SHORT_MS * AQ_NS_PER_MS);
 }
 
+static int slow_told;
+
+static void note_slow(const char *url, const char *why)
+{
+    (void)why;
+    assert_string_equal(url, "ipc:///nonexistent/actorq.sock");
+    slow_told++;
+}
+
+TEST(a_call_says_once_that_it_waits_for_a_daemon)
+{
+    enum { A_SECOND_AND_MORE_MS = 1200 };
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    aq_caller *caller = NULL;
+    slow_told = 0;
+    assert_int_equal(aq_caller_open("ipc:///nonexistent/actorq.sock", &caller, NULL), 0);
+    aq_caller_on_slow(caller, note_slow);
+    (void)call(caller, "Operations/Status", &request.base, SHORT_MS);
+    assert_int_equal(slow_told, 0);
+    for (int i = 0; i < 2; i++) {
+        (void)call(caller, "Operations/Status", &request.base, A_SECOND_AND_MORE_MS);
+        assert_int_equal(slow_told, 1);
+    }
+    aq_caller_close(caller);
+}
+
 TEST(a_daemon_that_starts_late_is_waited_for)
 {
     char url[64];
