@@ -64,7 +64,8 @@ TASK_OF = {"dmc-d4pg": "gym:Pendulum-v1", "dmc-sac": "gym:Pendulum-v1",
            "taxi-c51": "gym:Taxi-v3?one_hot=yes",
            "games-rainbow": "game:breakout", "games-ppo": "game:breakout",
            "miner-dqn": "game:miner",
-           **{f"lander-{name}": "gym:LunarLander-v3" for name in ("ppo", "a2c", "impala")},
+           **{f"lander-{name}": "gym:LunarLander-v3"
+              for name in ("ppo", "a2c", "reinforce", "impala")},
            **{f"mountaincar-{name}": "gym:MountainCarContinuous-v0"
               for name in ("ppo", "a2c", "reinforce", "impala")},
            "frozenlake-dqn": "gym:FrozenLake-v1?one_hot=yes",

@@ -96,6 +96,7 @@ static const struct {
     {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_PPO, "lander-ppo"},
     {NULL, "gym:LunarLander-v3", &choices, AQ_ALGORITHM_IMPALA, "lander-impala"},
     {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_A2C, "lander-a2c"},
+    {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_REINFORCE, "lander-reinforce"},
     {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_TRPO, "any-trpo"},
     {NULL, "gym:MountainCar-v0", &choices, AQ_ALGORITHM_AUTO, "mountaincar-dqn"},
     {NULL, "gym:MountainCar-v0", &choices, AQ_ALGORITHM_PPO, "mountaincar-ppo"},
