@@ -95,6 +95,7 @@ static const struct {
     {NULL, "gym:LunarLander-v3?wind=yes", &choices, AQ_ALGORITHM_AUTO, "lander-dqn"},
     {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_PPO, "lander-ppo"},
     {NULL, "gym:LunarLander-v3", &choices, AQ_ALGORITHM_IMPALA, "lander-impala"},
+    {NULL, "gym:LunarLander-v3", &choices, AQ_ALGORITHM_PQN, "lander-pqn"},
     {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_A2C, "lander-a2c"},
     {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_REINFORCE, "lander-reinforce"},
     {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_TRPO, "any-trpo"},
