@@ -95,6 +95,15 @@ TEST(a_learner_that_is_not_there_is_named)
                     "--timeout-ms", "200", NULL);
 }
 
+TEST(a_command_that_waits_says_for_whom)
+{
+    const program_result *ran = program_run("status", NOWHERE, "--timeout-ms", "1500", NULL);
+    assert_int_equal(ran->exit_status, 1);
+    assert_string_equal(ran->err,
+                        "waiting for " NOWHERE "\n"
+                        "actorq status: " NOWHERE " could not be reached within 1500 ms\n");
+}
+
 /* ---- watching ------------------------------------------------------------------------------- */
 
 static size_t count_lines(const char *text, const char *start)
