@@ -39,8 +39,9 @@ ROWS = {
     # The same tasks by what has networks: thresholds, or what is near to the best. What learns by
     # returns of its own drawn actions keeps away from the cliff, too.
     "counted": [{"task": task, "algorithm": algorithm, "settings": [], "episodes": episodes,
-                 "target": -17 if target == -13 and algorithm != "qr_dqn" else target}
-                for algorithm in ["ppo", "a2c", "impala", "reinforce", "trpo", "pqn", "qr_dqn"]
+                 "target": -17 if target == -13 and algorithm not in ("qr_dqn", "sac") else target}
+                for algorithm in ["ppo", "a2c", "impala", "reinforce", "trpo", "pqn", "qr_dqn",
+                                  "sac"]
                 for (task, episodes, _), target in zip(TASKS, [0.7, 0.85, -13, 7.5, -0.06])],
     "on-policy": [{"task": task, "algorithm": algorithm, "settings": settings, "episodes": 100,
                    "target": target} for task, algorithm, settings, target in [
