@@ -108,12 +108,10 @@ static int read_settings(const compare_arguments *arguments, const aq_env *env,
     const aq_run_request request = {.preset = arguments->preset,
                                     .path = arguments->config_path,
                                     .assignments = &arguments->overrides};
-    const char *preset;
-    int rc = aq_run_request_read(&request, env->name, &env->schema, &plan->config, &preset, error);
+    int rc = aq_run_request_read(&request, env->name, &env->schema, &plan->config, error);
     if (rc != 0) {
         return rc;
     }
-    (void)snprintf(plan->preset, sizeof(plan->preset), "%s", preset);
     /* Quantizing alone is told apart from training under it. */
     plan->config.evaluator.fp32 |= plan->request.subject == AQ_COMPARE_PRECISIONS;
     plan->config.seed = plan->seed_first;

@@ -191,12 +191,13 @@ json_t *aq_compare_json(const aq_compare_summary *summary)
     for (size_t i = 0; i < summary->run_count; i++) {
         aq_json_add(&runs, run_json(summary, &summary->runs[i]));
     }
-    return json_pack(
-        "{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o}", "task",
-        plan->config.task, "preset", plan->preset, "threshold", aq_json_number(summary->threshold),
-        "threshold_source", source_name(summary->threshold_source), "threshold_rule",
-        "running mean", "running_window", json_integer(AQ_RUNNING_WINDOW), "baseline",
-        plan->arms[summary->baseline].name, "cpu", summary->cpu, "cpus", (int)summary->cpus,
-        "cpu_flags", aq_cpu_flags_text(aq_cpu_flags(), flags, sizeof(flags)), "software",
-        AQ_VERSION, "words", words_json(summary), "rows", rows, "runs", runs);
+    return json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o}",
+                     "task", plan->config.task, "preset", plan->config.preset, "threshold",
+                     aq_json_number(summary->threshold), "threshold_source",
+                     source_name(summary->threshold_source), "threshold_rule", "running mean",
+                     "running_window", json_integer(AQ_RUNNING_WINDOW), "baseline",
+                     plan->arms[summary->baseline].name, "cpu", summary->cpu, "cpus",
+                     (int)summary->cpus, "cpu_flags",
+                     aq_cpu_flags_text(aq_cpu_flags(), flags, sizeof(flags)), "software",
+                     AQ_VERSION, "words", words_json(summary), "rows", rows, "runs", runs);
 }

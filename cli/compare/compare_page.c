@@ -226,11 +226,11 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
     aq_html_begin(out, title);
     aq_long_text_add(out, "<h1>");
     aq_long_text_add_html(out, plan->config.task);
-    aq_long_text_add(out,
-                     ": %s</h1>\n<p>Preset %s, networks of %s, %" PRIu64 " actors of %" PRIu64
-                     " environments, ",
-                     subjects[plan->request.subject], plan->preset, plan->config.learner.hidden,
-                     plan->config.actor.count, plan->config.actor.envs);
+    aq_long_text_add(
+        out,
+        ": %s</h1>\n<p>Preset %s, networks of %s, %" PRIu64 " actors of %" PRIu64 " environments, ",
+        subjects[plan->request.subject], plan->config.preset, plan->config.learner.hidden,
+        plan->config.actor.count, plan->config.actor.envs);
     aq_long_text_add(out, "%s environment steps a run. Threshold %s%s.</p>\n", steps,
                      aq_figure_number(&room, summary->threshold),
                      summary->threshold_source == AQ_THRESHOLD_GIVEN  ? ", as given"

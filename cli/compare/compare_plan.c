@@ -105,7 +105,7 @@ static json_t *plan_json(const aq_compare_plan *plan)
         aq_json_add(&scales, json_string(number));
     }
     return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", 1, "task",
-                     plan->config.task, "preset", plan->preset, list, names, "parallel",
+                     plan->config.task, "preset", plan->config.preset, list, names, "parallel",
                      aq_json_count(request->parallel), "scales", scales, "seeds",
                      aq_json_count(plan->seeds), "seed_first", aq_json_count(plan->seed_first),
                      "threshold", aq_json_number(plan->threshold), "command",
@@ -165,7 +165,7 @@ static int take_plan(aq_compare_plan *plan, json_t *json, aq_error *error)
     if (json_unpack(json, "{s:s, s:I, s:I, s?o, s?s}", "preset", &preset, "seeds", &seeds,
                     "seed_first", &seed_first, "threshold", &threshold, "command", &command) ||
         seeds < 1 || seeds > AQ_COMPARE_SEEDS_MAX || seed_first < 1 ||
-        aq_text_set(plan->preset, sizeof(plan->preset), preset) != 0 ||
+        aq_text_set(plan->config.preset, sizeof(plan->config.preset), preset) != 0 ||
         aq_text_set(plan->command, sizeof(plan->command), command) != 0) {
         return AQ_E_CORRUPT;
     }

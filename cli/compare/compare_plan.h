@@ -19,7 +19,6 @@ enum { AQ_COMPARE_SEEDS_MAX = 64, AQ_COMPARE_COMMAND_MAX = 4096 };
 
 typedef struct aq_compare_plan {
     char dir[PATH_MAX];
-    char preset[AQ_COMPARE_WORD_MAX];
     aq_compare_request request;
     aq_compare_arm arms[AQ_COMPARE_ARMS_MAX]; /* that it comes to */
     size_t arm_count;

@@ -19,7 +19,6 @@
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
-#include "common/config/preset.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/sys/machine.h"
@@ -130,10 +129,8 @@ static void take_report(const aq_run_config *config, const char *dir, const aq_t
 static int train(const aq_compare_arm *arm, const aq_run_config *config, const char *dir,
                  bool quiet, aq_compare_run *run, bool *ret_interrupted, aq_error *error)
 {
-    aq_train_options options = {.quiet = quiet,
-                                .preset = AQ_PRESET_NONE,
-                                .learners = arm->learners,
-                                .started_ns = aq_clock_monotonic_ns()};
+    aq_train_options options = {
+        .quiet = quiet, .learners = arm->learners, .started_ns = aq_clock_monotonic_ns()};
     aq_train_result result = {0};
     aq_error problem = {0};
     uint64_t step;

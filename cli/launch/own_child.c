@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/launch/words.h"
 #include "common/base/assert.h"
 #include "common/sys/file.h"
 
@@ -64,20 +65,18 @@ int aq_own_child_start(uv_loop_t *loop, aq_own_child *child, const aq_own_child_
                        aq_error *error)
 {
     char parent[24];
-    const char *args[AQ_OWN_CHILD_ARGS_MAX + 4] = {"actorq"};
-    size_t count = 1;
+    aq_words words = {.count = 0};
     (void)snprintf(parent, sizeof(parent), "%d", (int)getpid());
-    for (; spec->args[count - 1] != NULL; count++) {
-        AQ_ASSERT(count <= AQ_OWN_CHILD_ARGS_MAX);
-        args[count] = spec->args[count - 1];
+    aq_words_add(&words, "actorq", NULL);
+    for (const char *const *arg = spec->args; *arg != NULL; arg++) {
+        aq_words_add(&words, *arg, NULL);
     }
-    args[count++] = "--parent";
-    args[count] = parent;
+    aq_words_add(&words, "--parent", parent);
     int out = -1, complaints = -1;
     int rc = open_file(spec->result_path, O_TRUNC, &out, error);
     rc = rc != 0 ? rc : open_file(spec->log_path, O_APPEND, &complaints, error);
     if (rc == 0) {
-        const int problem = spawn(loop, child, spec, args, out, complaints);
+        const int problem = spawn(loop, child, spec, words.list, out, complaints);
         rc = problem != 0 ? aq_fail(error, AQ_E_IO, "actorq %s could not be started: %s",
                                     spec->args[0], uv_strerror(problem))
                           : 0;

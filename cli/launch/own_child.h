@@ -10,8 +10,6 @@
 
 #include "common/base/error.h"
 
-enum { AQ_OWN_CHILD_ARGS_MAX = 256 };
-
 typedef struct aq_own_child aq_own_child;
 
 struct aq_own_child {

@@ -17,10 +17,12 @@ enum { SETTINGS_MAX = 512 };
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
+/* Of a preset counts what came of it. */
 static bool is_of_course(const aq_setting *row)
 {
-    return strcmp(row->key, "seed") != 0 && strncmp(row->key, "log.", 4) != 0 &&
-           strncmp(row->key, "net.", 4) != 0 && strncmp(row->key, "energy.", 7) != 0;
+    return strcmp(row->key, "seed") != 0 && strcmp(row->key, "preset") != 0 &&
+           strncmp(row->key, "log.", 4) != 0 && strncmp(row->key, "net.", 4) != 0 &&
+           strncmp(row->key, "energy.", 7) != 0;
 }
 
 static void value_text(const aq_setting *row, const aq_run_config *config, char *out, size_t size)

@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "cli/launch/own_loop.h"
+#include "cli/launch/words.h"
 #include "common/base/buffer.h"
 #include "common/base/parse.h"
 #include "common/config/run_rules.h"
@@ -217,29 +218,22 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
     (void)snprintf(chunk, sizeof(chunk), "%" PRIu64, config->replay.chunk_length);
     (void)snprintf(message, sizeof(message), "%" PRIu64, config->net.message_bytes);
     (void)snprintf(segment, sizeof(segment), "%" PRIu64, config->replay.segment_bytes);
-    const char *argv[24] = {"replay",
-                            "import",
-                            path,
-                            store,
-                            "--task",
-                            config->task,
-                            "--run-id",
-                            id,
-                            "--standard-columns", /* who learns from data sets reads no others */
-                            "--n-step",
-                            span_text,
-                            "--chunk-length",
-                            chunk,
-                            "--message-bytes",
-                            message,
-                            "--segment-bytes",
-                            segment};
-    size_t count = 17;
+    aq_words words = {.count = 0};
+    aq_words_add(&words, "replay", "import");
+    aq_words_add(&words, path, store);
+    aq_words_add(&words, "--task", config->task);
+    aq_words_add(&words, "--run-id", id);
+    aq_words_add(&words, "--standard-columns",
+                 NULL); /* who learns from data sets reads no others */
+    aq_words_add(&words, "--n-step", span_text);
+    aq_words_add(&words, "--chunk-length", chunk);
+    aq_words_add(&words, "--message-bytes", message);
+    aq_words_add(&words, "--segment-bytes", segment);
     if (config->replay.compression) {
-        argv[count++] = "--compress";
+        aq_words_add(&words, "--compress", NULL);
     }
     if (quiet) {
-        argv[count++] = "--quiet";
+        aq_words_add(&words, "--quiet", NULL);
     }
-    return run_and_wait(program, (char **)(uintptr_t)argv, error);
+    return run_and_wait(program, (char **)(uintptr_t)words.list, error);
 }

@@ -16,6 +16,7 @@
 
 #include "cli/launch/own_child.h"
 #include "cli/launch/own_loop.h"
+#include "cli/launch/words.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/shell_text.h"
@@ -147,23 +148,24 @@ static int start_run(seed_run *run, aq_error *error)
     path_of(run, ".json", result, sizeof(result));
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, run->seed);
     (void)snprintf(learners, sizeof(learners), "%" PRIu64, options->learners);
-    const char *args[AQ_OWN_CHILD_ARGS_MAX + 1] = {"train",     "--config", config, "--seed",
-                                                   seed,        "--run",    folder, "--json",
-                                                   "--no-http", "--quiet"};
-    size_t count = 10;
+    aq_words words = {.count = 0};
+    aq_words_add(&words, "train", NULL);
+    aq_words_add(&words, "--config", config);
+    aq_words_add(&words, "--seed", seed);
+    aq_words_add(&words, "--run", folder);
+    aq_words_add(&words, "--json", "--no-http");
+    aq_words_add(&words, "--quiet", NULL);
     if (options->learners > 1) {
-        args[count++] = "--learners";
-        args[count++] = learners;
+        aq_words_add(&words, "--learners", learners);
     }
     if (options->no_evaluator) {
-        args[count++] = "--no-evaluator";
+        aq_words_add(&words, "--no-evaluator", NULL);
     }
     if (options->data_set[0] != '\0') {
-        args[count++] = "--offline";
-        args[count++] = options->data_set;
+        aq_words_add(&words, "--offline", options->data_set);
     }
     const aq_own_child_spec spec = {
-        .program = run->all->program, .args = args, .result_path = result, .lent_file = -1};
+        .program = run->all->program, .args = words.list, .result_path = result, .lent_file = -1};
     run->child = (aq_own_child){.user = run, .ended = on_run_ended};
     int rc = aq_own_child_start(&run->all->loop.uv, &run->child, &spec, error);
     run->is_started = rc == 0;

@@ -25,7 +25,6 @@
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/base/rng.h"
-#include "common/config/preset.h"
 #include "common/config/run_request.h"
 #include "common/config/run_rules.h"
 #include "common/sys/daemon.h"
@@ -204,7 +203,7 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
                               .is_offline = arguments->offline != NULL};
     if (!request.path && arguments->options.resume) {
         request.path = settings_of(arguments->options.run_dir, own);
-        request.preset = AQ_PRESET_NONE;
+        request.is_whole = true;
     }
     const bool is_of_data = !request.path && !request.task && arguments->offline;
     const bool is_found = is_of_data || (request.path == own && !request.task);
@@ -229,8 +228,7 @@ static int read_settings(train_arguments *arguments, aq_run_config *config, aq_e
         if (!arguments->options.quiet && strcmp(task, env->name) != 0) {
             aq_print_line(stderr, "%s is %s", task, env->name);
         }
-        rc = aq_run_request_read(&request, env->name, &env->schema, config,
-                                 &arguments->options.preset, error);
+        rc = aq_run_request_read(&request, env->name, &env->schema, config, error);
     }
     if (rc == 0) {
         aq_env_whole_name(env->name, config->task);
@@ -360,7 +358,7 @@ static void say_start(const aq_run_config *config, const aq_train_options *optio
     }
     if (!options->resume) {
         (void)fprintf(stderr, "preset %s, algorithm %s; '--preset list' shows others\n",
-                      options->preset, aq_algorithm_names[config->learner.algorithm]);
+                      config->preset, aq_algorithm_names[config->learner.algorithm]);
     }
     if (options->data_set[0] != '\0') {
         aq_print_line(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")",

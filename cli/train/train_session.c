@@ -21,6 +21,7 @@
 #include "cli/launch/run_cpus.h"
 #include "cli/launch/socket_folder.h"
 #include "cli/launch/supervisor.h"
+#include "cli/launch/words.h"
 #include "cli/run/checkpoint_folder.h"
 #include "cli/run/run_watch.h"
 #include "cli/train/progress.h"
@@ -140,32 +141,26 @@ static int start(train_session *session, const child_plan *plan, uint64_t number
 
 static int start_learner(train_session *session, aq_error *error)
 {
+    const aq_train_options *options = session->options;
+    aq_child_spec spec = {.restart_args = {options->resume ? NULL : "--resume"}, .answers = true};
+    aq_words words = {.count = 0};
     char id[24];
-    bool is_named = session->options->run_id != 0 && !session->options->resume;
-    (void)snprintf(id, sizeof(id), "%016" PRIx64, session->options->run_id);
-    aq_child_spec spec = {
-        .args = {"--config", session->config_path, "--listen", session->learner_url, "--run",
-                 session->options->run_dir, "--preset", session->options->preset},
-        .restart_args = {session->options->resume ? NULL : "--resume"},
-        .answers = true,
-    };
-    const bool is_child = session->options->learners <= 1; /* else mpirun's */
-    const char *const more[] = {
-        is_child ? "--parent" : NULL,
-        is_child ? session->parent : NULL,
-        session->options->resume ? "--resume"
-        : is_named               ? "--run-id"
-                                 : NULL,
-        is_named ? id : NULL,
-        session->http ? "--http" : NULL,
-        session->http,
-    };
-    size_t count = 8;
-    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
-        if (more[i]) {
-            spec.args[count++] = more[i];
-        }
+    (void)snprintf(id, sizeof(id), "%016" PRIx64, options->run_id);
+    aq_words_add(&words, "--config", session->config_path);
+    aq_words_add(&words, "--listen", session->learner_url);
+    aq_words_add(&words, "--run", options->run_dir);
+    if (options->learners <= 1) { /* else it is mpirun's child */
+        aq_words_add(&words, "--parent", session->parent);
     }
+    if (options->resume) {
+        aq_words_add(&words, "--resume", NULL);
+    } else if (options->run_id != 0) {
+        aq_words_add(&words, "--run-id", id);
+    }
+    if (session->http != NULL) {
+        aq_words_add(&words, "--http", session->http);
+    }
+    memcpy(spec.args, words.list, words.count * sizeof(words.list[0]));
     return start(session, &learner_plan, 0, &spec, error);
 }
 

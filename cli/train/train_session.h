@@ -21,7 +21,6 @@ typedef struct aq_train_options {
     bool no_evaluator;
     uint64_t learners;  /* ranks that train together; 0: one */
     const char *http;   /* where the learner serves its dashboard; NULL: ACTORQ_HTTP, or nowhere */
-    const char *preset; /* that the settings began with, which the learner logs */
     uint64_t run_id;    /* of a new run; 0: any */
     int64_t started_ns; /* when the process started */
 } aq_train_options;

@@ -16,6 +16,26 @@ static int read_over(const aq_preset_text *file, aq_run_config *config, aq_error
                                  config, error);
 }
 
+/* Over `config`, whose task stays; the file's own goes to `tasks`. */
+static int put_over(const aq_preset_text *file, aq_run_config *config, char tasks[AQ_TASK_NAME_MAX],
+                    aq_error *error)
+{
+    aq_run_config own = {0}, over = *config;
+    int rc = read_over(file, &own, error);
+    if (rc == 0) {
+        rc = aq_preset_apply(own.preset, &over, error);
+    }
+    if (rc == 0) {
+        rc = read_over(file, &over, error);
+    }
+    if (rc == 0) {
+        memcpy(over.task, config->task, sizeof(over.task));
+        memcpy(tasks, own.task, sizeof(own.task));
+        *config = over;
+    }
+    return rc;
+}
+
 int aq_preset_read(size_t index, aq_preset *ret_preset, aq_error *error)
 {
     if (index >= aq_preset_text_count) {
@@ -23,10 +43,8 @@ int aq_preset_read(size_t index, aq_preset *ret_preset, aq_error *error)
     }
     aq_preset preset = {.name = aq_preset_texts[index].name};
     aq_settings_init(aq_run_config_table(), &preset.config);
-    preset.config.task[0] = '\0';
-    int rc = read_over(&aq_preset_texts[index], &preset.config, error);
+    int rc = put_over(&aq_preset_texts[index], &preset.config, preset.tasks, error);
     if (rc == 0) {
-        (void)snprintf(preset.tasks, sizeof(preset.tasks), "%s", preset.config.task);
         *ret_preset = preset;
     }
     return rc;
@@ -34,18 +52,15 @@ int aq_preset_read(size_t index, aq_preset *ret_preset, aq_error *error)
 
 int aq_preset_apply(const char *name, aq_run_config *config, aq_error *error)
 {
+    char tasks[AQ_TASK_NAME_MAX];
     for (size_t i = 0; i < aq_preset_text_count; i++) {
         if (strcmp(aq_preset_texts[i].name, name) == 0) {
-            aq_run_config over = *config;
-            int rc = read_over(&aq_preset_texts[i], &over, error);
-            if (rc == 0) {
-                memcpy(over.task, config->task, sizeof(over.task));
-                *config = over;
-            }
-            return rc;
+            return put_over(&aq_preset_texts[i], config, tasks, error);
         }
     }
-    return 0; /* AQ_PRESET_NONE */
+    return name[0] == '\0' || strcmp(name, AQ_PRESET_NONE) == 0
+               ? 0
+               : aq_fail(error, AQ_E_NOT_FOUND, "there is no preset '%s'", name);
 }
 
 /* ---- which one ------------------------------------------------------------------------------ */

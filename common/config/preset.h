@@ -1,7 +1,8 @@
 /*
  * Presets: settings that train well, by name. Each is a file of settings in configs/, which is
  * built into every program that reads settings, so that it is there however the program was
- * installed and started.
+ * installed and started. One that differs little from another names it (`preset: any-pqn`) and says
+ * what differs.
  *
  * The `task` of a preset says which tasks it is the default of, `*` standing for any letters; one
  * without is taken by name alone. The list is in order of preference: of those that fit a task, the
@@ -25,7 +26,8 @@ typedef struct aq_preset {
 /* Fills it with number `index`; AQ_E_NOT_FOUND behind the last, AQ_E_NOMEM. */
 int aq_preset_read(size_t index, aq_preset *ret_preset, aq_error *error) AQ_MUST_USE;
 
-/* Puts what its file says over `config`, but for the task. AQ_E_NOMEM. */
+/* Puts what its file says over `config`, but for the task; before it, what the preset says that
+ * this one builds on. AQ_E_NOMEM. */
 int aq_preset_apply(const char *name, aq_run_config *config, aq_error *error) AQ_MUST_USE;
 
 /* What a preset is chosen for. */

@@ -93,7 +93,9 @@ typedef struct aq_hidden_shape {
 
 typedef struct aq_run_config {
     char task[AQ_TASK_NAME_MAX];
-    uint64_t seed; /* 0: the system chooses one */
+    char
+        preset[AQ_RUN_TEXT_MAX]; /* what the rest begins with; "": the task's own, not yet chosen */
+    uint64_t seed;               /* 0: the system chooses one */
 
     struct {
         uint32_t algorithm; /* enum aq_algorithm */

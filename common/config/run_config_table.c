@@ -41,6 +41,9 @@ static const char *const log_level_choices[] = {"as-started", AQ_LOG_LEVELS(AQ_C
 static const aq_setting rows[] = {
     {MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",
      "The environment to learn (env); `actorq envs` lists them."},
+    {MEMBER(TEXT, preset), "", 0, 0, NULL, "",
+     "What all else begins with: a preset by its name (`actorq train --preset list`), or none, the "
+     "defaults. Empty: what suits the task."},
     {MEMBER(U64, seed), "0", 0, 9007199254740991.0, NULL, "",
      "From which every random number of the run follows. 0 lets the system choose one, which is "
      "printed at the start."},

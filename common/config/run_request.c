@@ -3,6 +3,7 @@
  */
 #include "common/config/run_request.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/parse.h"
@@ -60,16 +61,24 @@ static uint32_t offline_algorithm(const char *task, const aq_schema *schema)
                                                                    : AQ_ALGORITHM_AUTO;
 }
 
-static uint32_t wished(const aq_run_request *request, const aq_run_config *config, const char *task,
-                       const aq_schema *schema)
+/* For which of the presets `asked` is. */
+static int choose(const aq_run_request *request, const aq_run_config *asked, const char *task,
+                  const aq_schema *schema, const char **ret_preset, aq_error *error)
 {
-    const bool is_open = request->preset == NULL && config->learner.algorithm == AQ_ALGORITHM_AUTO;
-    return is_open && request->is_offline ? offline_algorithm(task, schema)
-                                          : config->learner.algorithm;
+    const char *name = request->is_whole          ? AQ_PRESET_NONE
+                       : request->preset != NULL  ? request->preset
+                       : asked->preset[0] != '\0' ? asked->preset
+                                                  : NULL;
+    const bool is_open = name == NULL && asked->learner.algorithm == AQ_ALGORITHM_AUTO;
+    const aq_preset_wish wish = {name, task, schema,
+                                 is_open && request->is_offline ? offline_algorithm(task, schema)
+                                                                : asked->learner.algorithm,
+                                 asked->actor.gradients};
+    return aq_preset_choose(&wish, ret_preset, error);
 }
 
 int aq_run_request_read(const aq_run_request *request, const char *task, const aq_schema *schema,
-                        aq_run_config *ret_config, const char **ret_preset, aq_error *error)
+                        aq_run_config *ret_config, aq_error *error)
 {
     aq_run_config config;
     const char *preset = NULL;
@@ -77,10 +86,7 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
     const double epsilon = config.actor.epsilon_base;
     int rc = put_over(request, &config, error);
     if (rc == 0) {
-        const aq_preset_wish wish = {request->preset, task, schema,
-                                     wished(request, &config, task, schema),
-                                     config.actor.gradients};
-        rc = aq_preset_choose(&wish, &preset, error);
+        rc = choose(request, &config, task, schema, &preset, error);
     }
     if (rc == 0) {
         rc = compose(request, preset, epsilon, &config, error);
@@ -90,6 +96,9 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
     }
     if (rc == 0 && aq_text_set(config.task, sizeof(config.task), task) != 0) {
         rc = aq_fail(error, AQ_E_TOO_BIG, "the name of the task is too long");
+    }
+    if (rc == 0 && !(request->is_whole && config.preset[0] != '\0')) { /* which says it */
+        (void)snprintf(config.preset, sizeof(config.preset), "%s", preset);
     }
     if (rc == 0) {
         aq_run_config_choose_algorithm(&config, schema);
@@ -102,7 +111,6 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
     }
     if (rc == 0) {
         *ret_config = config;
-        *ret_preset = preset;
     }
     return rc;
 }

@@ -4,7 +4,7 @@
  * task, then single settings; and where nobody chose an algorithm, the one for the task's actions.
  *
  *   rc = aq_run_request_task(&request, task, error);   which the caller opens
- *   rc = aq_run_request_read(&request, env->name, &env->schema, &config, &preset, error);
+ *   rc = aq_run_request_read(&request, env->name, &env->schema, &config, error);
  *
  * Any thread; no state.
  */
@@ -14,8 +14,9 @@
 #include "common/config/run_config.h"
 
 typedef struct aq_run_request {
-    const char *preset; /* NULL: the task's default; or aq_preset_choose */
+    const char *preset; /* NULL: the one that the file or a setting names, or the task's default */
     const char *path;   /* of the file; NULL: there is none */
+    bool is_whole;      /* the file is a run's own: it says all, and no preset lies under it */
     const char *task;   /* NULL: that of the file or of a setting */
     const aq_settings_assignments *assignments;
     bool is_offline; /* from a data set alone: where nobody chose, iql, or q of a table's states */
@@ -30,12 +31,11 @@ int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAM
 int aq_run_request_asked(const aq_run_request *request, aq_run_config *ret_asked,
                          aq_error *error) AQ_MUST_USE;
 
-/* All of it, for the task of that full name; *ret_preset in static storage. Rules between settings
- * are not checked. AQ_E_NOT_FOUND for a preset, AQ_E_UNSUPPORTED for an algorithm that is not for
- * the task, AQ_E_INVALID. */
+/* All of it, for the task of that full name; `preset` is the one that was taken. Rules between
+ * settings are not checked. AQ_E_NOT_FOUND for a preset, AQ_E_UNSUPPORTED for an algorithm that is
+ * not for the task, AQ_E_INVALID. */
 int aq_run_request_read(const aq_run_request *request, const char *task, const aq_schema *schema,
-                        aq_run_config *ret_config, const char **ret_preset,
-                        aq_error *error) AQ_MUST_USE;
+                        aq_run_config *ret_config, aq_error *error) AQ_MUST_USE;
 
 /* The setting that an option may have been meant as ("learning-rate"), for aq_options; or NULL. */
 const char *aq_run_request_setting(const char *option);

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "common/config/preset.h"
 #include "common/config/run_request.h"
 #include "common/net/address/url.h"
 #include "common/sys/command_page.h"
@@ -76,7 +75,6 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
 {
     char own[PATH_MAX];
     char task[AQ_TASK_NAME_MAX];
-    const char *preset;
     aq_env *env = NULL;
     aq_run_request request = {.preset = arguments->preset,
                               .path = arguments->config_path,
@@ -85,7 +83,7 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
         aq_path_in(own, sizeof(own), arguments->options.run_dir, "config.yaml", NULL) == 0 &&
         aq_path_exists(own)) {
         request.path = own;
-        request.preset = AQ_PRESET_NONE;
+        request.is_whole = true;
     }
     int rc = aq_run_request_task(&request, task, error);
     if (rc == 0 && request.path == arguments->config_path) { /* and not what the folder has */
@@ -95,11 +93,11 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
         rc = aq_env_open(task, &env, error);
     }
     if (rc == 0) {
-        rc = aq_run_request_read(&request, env->name, &env->schema, config, &preset, error);
+        rc = aq_run_request_read(&request, env->name, &env->schema, config, error);
     }
     if (rc == 0) {
-        aq_log(AQ_LOG_INFO, "settings", "", "task=%s preset=%s algorithm=%s", env->name, preset,
-               aq_algorithm_names[config->learner.algorithm]);
+        aq_log(AQ_LOG_INFO, "settings", "", "task=%s preset=%s algorithm=%s", env->name,
+               config->preset, aq_algorithm_names[config->learner.algorithm]);
     }
     aq_env_unref(env);
     return rc;

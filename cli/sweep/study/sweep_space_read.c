@@ -89,12 +89,12 @@ static int try_value(const aq_sweep_reader *reader, aq_yaml_node node, const cha
 int aq_sweep_value_check(const aq_sweep_reader *reader, aq_yaml_node node, const char *key,
                          char *out, size_t size)
 {
-    static const char *const owned[] = {"task", "seed", "limits.env_steps", NULL};
-    if (aq_choice_find(owned, key) >= 0) {
+    static const char *const settings[] = {"task", "preset", "seed", "limits.env_steps", NULL};
+    static const char *const own_keys[] = {"task", "preset", "seeds", "rungs"};
+    const int owned = aq_choice_find(settings, key);
+    if (owned >= 0) {
         return aq_sweep_wrong(reader, node, "%s has a key of its own in this file: %s", key,
-                              strcmp(key, "task") == 0   ? "task"
-                              : strcmp(key, "seed") == 0 ? "seeds"
-                                                         : "rungs");
+                              own_keys[owned]);
     }
     return value_text(node, out, size) != 0
                ? aq_sweep_wrong(reader, node, "%s: a value of at most %zu bytes is expected", key,

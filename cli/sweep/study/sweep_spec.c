@@ -44,8 +44,7 @@ static int resolve(const aq_sweep_spec *spec, const aq_env *env, aq_run_config *
     const aq_run_request request = {.preset = spec->preset[0] != '\0' ? spec->preset : NULL,
                                     .task = spec->task,
                                     .assignments = &assignments};
-    const char *preset;
-    int rc = aq_run_request_read(&request, env->name, &env->schema, ret_config, &preset, error);
+    int rc = aq_run_request_read(&request, env->name, &env->schema, ret_config, error);
     return rc != 0 ? rc : aq_run_rules_check(ret_config, error);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/compare/compare_curve.h"
+#include "cli/launch/words.h"
 #include "cli/run/checkpoint_folder.h"
 #include "cli/sweep/training/folder_copy.h"
 #include "cli/text/command.h"
@@ -80,19 +81,10 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
 /* ---- starting ------------------------------------------------------------------------------- */
 
 typedef struct command_line {
-    const char *args[AQ_OWN_CHILD_ARGS_MAX + 1];
-    size_t count;
+    aq_words words;
     aq_sweep_texts settings;
     char limit[48];
 } command_line;
-
-static void add(command_line *line, const char *name, const char *value)
-{
-    line->args[line->count++] = name;
-    if (value != NULL) {
-        line->args[line->count++] = value;
-    }
-}
 
 static void add_settings(command_line *line, const aq_sweep_study *study,
                          const aq_sweep_stage *stage)
@@ -101,11 +93,11 @@ static void add_settings(command_line *line, const aq_sweep_study *study,
     aq_sweep_spec_assignments(study->spec, stage->kind != AQ_SWEEP_GIVEN ? &stage->point : NULL,
                               line->settings, &settings);
     for (size_t i = 0; i < settings.count; i++) {
-        add(line, "--set", settings.texts[i]);
+        aq_words_add(&line->words, "--set", settings.texts[i]);
     }
     (void)snprintf(line->limit, sizeof(line->limit), "limits.env_steps=%" PRIu64,
                    aq_sweep_study_steps(study, stage->rung));
-    add(line, "--set", line->limit);
+    aq_words_add(&line->words, "--set", line->limit);
 }
 
 int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t run,
@@ -113,24 +105,24 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
                             aq_own_child *child, aq_error *error)
 {
     char folder[PATH_BYTES], result[PATH_BYTES + 8], log[PATH_BYTES + 8], seed[24];
-    command_line line = {.count = 0};
+    command_line line = {.words.count = 0};
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
     (void)snprintf(result, sizeof(result), "%s.json", folder);
     (void)snprintf(log, sizeof(log), "%s.log", folder);
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, study->runs[run].seed);
-    add(&line, "train", study->spec->task);
-    add(&line, "--json", "--quiet");
-    add(&line, "--no-http", NULL);
-    add(&line, "--run", folder);
+    aq_words_add(&line.words, "train", study->spec->task);
+    aq_words_add(&line.words, "--json", "--quiet");
+    aq_words_add(&line.words, "--no-http", NULL);
+    aq_words_add(&line.words, "--run", folder);
     if (is_begun(folder)) {
-        add(&line, "--resume", NULL);
+        aq_words_add(&line.words, "--resume", NULL);
     } else if (study->spec->preset[0] != '\0') {
-        add(&line, "--preset", study->spec->preset);
+        aq_words_add(&line.words, "--preset", study->spec->preset);
     }
-    add(&line, "--seed", seed);
+    aq_words_add(&line.words, "--seed", seed);
     add_settings(&line, study, stage_of(study, run));
     const aq_own_child_spec spec = {.program = program,
-                                    .args = line.args,
+                                    .args = line.words.list,
                                     .result_path = result,
                                     .log_path = log,
                                     .lent_file = lent_file};

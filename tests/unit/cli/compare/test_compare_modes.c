@@ -93,9 +93,10 @@ static aq_compare_plan plan;
 static int setup(void **state)
 {
     int rc = cli_fixture_setup(state);
-    plan = (aq_compare_plan){.seeds = SEEDS, .seed_first = 1, .threshold = 200, .preset = "none"};
+    plan = (aq_compare_plan){.seeds = SEEDS, .seed_first = 1, .threshold = 200};
     plan.request = (aq_compare_request){.subject = AQ_COMPARE_MODES, .parallel = 2};
     aq_settings_init(aq_run_config_table(), &plan.config);
+    (void)snprintf(plan.config.preset, sizeof(plan.config.preset), "none");
     (void)snprintf(plan.command, sizeof(plan.command), "actorq compare <this>");
     (void)snprintf(plan.dir, sizeof(plan.dir), "%s", cli_path(state, "."));
     assert_succeeds(aq_compare_request_names(&plan.request, "experience,sync,async,model", NULL));

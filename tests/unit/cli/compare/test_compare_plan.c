@@ -8,8 +8,9 @@
 
 static aq_compare_plan make_plan(const char *dir, const char *precisions)
 {
-    aq_compare_plan plan = {.seeds = 3, .seed_first = 5, .threshold = NAN, .preset = "none"};
+    aq_compare_plan plan = {.seeds = 3, .seed_first = 5, .threshold = NAN};
     aq_settings_init(aq_run_config_table(), &plan.config);
+    (void)snprintf(plan.config.preset, sizeof(plan.config.preset), "none");
     (void)snprintf(plan.dir, sizeof(plan.dir), "%s", dir);
     assert_int_equal(aq_compare_request_names(&plan.request, precisions, NULL), 0);
     assert_int_equal(aq_compare_plan_arms(&plan, NULL), 0);

@@ -77,8 +77,9 @@ static aq_compare_plan plan;
 static int setup(void **state)
 {
     int rc = cli_fixture_setup(state);
-    plan = (aq_compare_plan){.seeds = SEEDS, .seed_first = 1, .threshold = NAN, .preset = "none"};
+    plan = (aq_compare_plan){.seeds = SEEDS, .seed_first = 1, .threshold = NAN};
     aq_settings_init(aq_run_config_table(), &plan.config);
+    (void)snprintf(plan.config.preset, sizeof(plan.config.preset), "none");
     (void)snprintf(plan.command, sizeof(plan.command), "actorq compare <this>");
     (void)snprintf(plan.dir, sizeof(plan.dir), "%s", cli_path(state, "."));
     assert_int_equal(aq_compare_request_names(&plan.request, "fp32,int8,int4,int3", NULL), 0);

@@ -76,7 +76,8 @@ TEST(what_is_wrong_is_said_with_its_line)
         {HEAD "space:\n  learner.discount: {logit: [0.5, 1]}\n", "between 0 and 1, without either"},
         {HEAD "space:\n  learner.activation: {linear: [relu, tanh]}\n",
          "give its values as a list"},
-        {HEAD "space:\n  limits.env_steps: [100, 1000]\n", "has a key of its own in this file"},
+        {HEAD "space:\n  limits.env_steps: [100, 1000]\n", "a key of its own in this file: rungs"},
+        {HEAD "space:\n  preset: [none, paper-dqn]\n", "a key of its own in this file: preset"},
         {HEAD "space:\n  learner.n_step: {choice: [1, 3], when: {learner.norm: true}}\n",
          "which stands above with a list of choices in no line"},
         {HEAD "space:\n  learner.norm: [true, false]\n"

@@ -162,6 +162,20 @@ TEST(a_preset_is_put_over_all_but_the_task)
     const aq_run_config before = config;
     assert_int_equal(aq_preset_apply(AQ_PRESET_NONE, &config, NULL), 0);
     assert_memory_equal(&config, &before, sizeof(config));
+    assert_refused(aq_preset_apply("any-pqm", &config, &refusal), AQ_E_NOT_FOUND, "'any-pqm'");
+}
+
+TEST(a_preset_is_put_over_the_one_that_it_builds_on)
+{
+    aq_run_config base = config_defaults(), config = config_defaults();
+    assert_int_equal(aq_preset_apply("any-pqn", &base, NULL), 0);
+    assert_int_equal(aq_preset_apply("lander-pqn", &config, NULL), 0);
+    assert_string_equal(config.preset, "any-pqn");
+    assert_string_equal(config.task, "gym:CartPole-v1");
+    assert_string_equal(config.evaluator.threshold, "240");
+    assert_string_not_equal(base.evaluator.threshold, "240");
+    assert_string_equal(config.learner.hidden, base.learner.hidden);
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_PQN);
 }
 
 TEST(the_papers_preset_is_the_papers_set_up)

@@ -38,9 +38,8 @@ static aq_run_config read_request(const aq_run_request *request, const char *wan
 {
     const aq_schema schema = schema_of_floats();
     aq_run_config config = {0};
-    const char *preset = NULL;
-    assert_succeeds(aq_run_request_read(request, TASK, &schema, &config, &preset, &refusal));
-    assert_string_equal(preset, want_preset);
+    assert_succeeds(aq_run_request_read(request, TASK, &schema, &config, &refusal));
+    assert_string_equal(config.preset, want_preset);
     assert_string_equal(config.task, TASK);
     return config;
 }
@@ -49,9 +48,8 @@ static void check_offline(const aq_run_request *request, const char *task, const
                           const char *want_preset)
 {
     aq_run_config config = {0};
-    const char *preset = NULL;
-    assert_succeeds(aq_run_request_read(request, task, schema, &config, &preset, &refusal));
-    assert_string_equal(preset, want_preset);
+    assert_succeeds(aq_run_request_read(request, task, schema, &config, &refusal));
+    assert_string_equal(config.preset, want_preset);
 }
 
 TEST(a_data_set_alone_is_learned_from_by_what_is_made_for_it)
@@ -127,6 +125,36 @@ TEST_WITH(a_preset_is_of_the_algorithm_that_is_asked_for, setup, NULL)
     (void)read_request(&request, "pendulum-ddpg");
 }
 
+TEST_WITH(a_file_names_what_it_begins_with_unless_an_option_does, setup, NULL)
+{
+    file_put_text(path, "preset: pendulum-d4pg\nlearner: {n_step: 7}");
+    aq_run_request request = {.task = TASK, .path = path, .assignments = &none};
+    aq_run_config config = read_request(&request, "pendulum-d4pg");
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_D4PG);
+    assert_int_equal(config.learner.n_step, 7);
+    request.preset = "pendulum-ddpg";
+    config = read_request(&request, "pendulum-ddpg");
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_DDPG);
+    assert_int_equal(config.learner.n_step, 7);
+    set("preset=none");
+    request = (aq_run_request){.task = TASK, .path = path, .assignments = &sets};
+    config = read_request(&request, "none");
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_TD3);
+}
+
+/* Such a file says all that there was to say when it was written. */
+TEST_WITH(under_a_runs_own_file_lies_no_preset, setup, NULL)
+{
+    file_put_text(path, "preset: gone-since\nlearner: {algorithm: td3}");
+    const aq_run_request request = {
+        .task = TASK, .path = path, .is_whole = true, .assignments = &none};
+    aq_run_config config = read_request(&request, "gone-since");
+    assert_true(config.learner.tau == 0);
+    file_put_text(path, "learner: {algorithm: td3}");
+    config = read_request(&request, "none");
+    assert_true(config.learner.tau == 0);
+}
+
 TEST_WITH(the_task_is_the_one_that_was_named_last, setup, NULL)
 {
     char task[AQ_TASK_NAME_MAX];
@@ -154,11 +182,10 @@ TEST_WITH(settings_for_many_tasks_need_one, setup, NULL)
 TEST_WITH(what_cannot_be_is_refused_before_anything_is_chosen, setup, NULL)
 {
     aq_run_config config;
-    const char *preset;
     const aq_schema schema = schema_of_floats();
     const aq_run_request request = {.task = TASK, .assignments = &sets};
     set("learner.algorithm=dqn");
-    assert_refused(aq_run_request_read(&request, TASK, &schema, &config, &preset, &refusal),
+    assert_refused(aq_run_request_read(&request, TASK, &schema, &config, &refusal),
                    AQ_E_UNSUPPORTED, "td3");
 }
 
@@ -180,11 +207,10 @@ TEST_WITH(where_layers_are_noisy_epsilon_is_off_unless_somebody_said_so, setup, 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const aq_run_request request = {.task = TASK, .path = path, .assignments = &sets};
         aq_run_config config = {0};
-        const char *preset = NULL;
         sets = none;
         file_put_text(path, cases[i].file);
         set(cases[i].setting);
-        assert_succeeds(aq_run_request_read(&request, TASK, &schema, &config, &preset, &refusal));
+        assert_succeeds(aq_run_request_read(&request, TASK, &schema, &config, &refusal));
         assert_true(config.actor.epsilon_base == cases[i].epsilon);
     }
 }
@@ -192,12 +218,11 @@ TEST_WITH(where_layers_are_noisy_epsilon_is_off_unless_somebody_said_so, setup, 
 TEST_WITH(what_has_no_noisy_layers_says_so, setup, NULL)
 {
     aq_run_config config;
-    const char *preset;
     aq_schema schema = schema_of_floats();
     const aq_run_request request = {.task = TASK, .assignments = &sets};
     aq_space_init_discrete(&schema.action, 2);
     set("learner.algorithm=ppo");
     set("learner.noisy=1");
-    assert_refused(aq_run_request_read(&request, TASK, &schema, &config, &preset, &refusal),
+    assert_refused(aq_run_request_read(&request, TASK, &schema, &config, &refusal),
                    AQ_E_UNSUPPORTED, "learner.noisy=0 works");
 }
