@@ -161,20 +161,20 @@ static uint32_t pack_tensor(aq_tensor_packer *packer, const tensor *base, const 
                             ProtobufCBinaryData *ret_view)
 {
     const size_t size = now->count * now->width;
-    uint8_t *place = aq_tensor_place(packer);
+    uint8_t *difference = packer->scratch;
     if (size == 0 || memcmp(base->bytes, now->bytes, size) == 0) {
         return 0;
     }
     if (now->tops != 0) {
-        combine_lanes(now->bytes, base->bytes, size, now->tops, lanes_subtract, place);
+        combine_lanes(now->bytes, base->bytes, size, now->tops, lanes_subtract, difference);
     } else {
-        aq_planes_split(now->bytes, now->count, now->width, place);
-        xor_with(place, base->bytes, now->count, now->width);
+        aq_planes_split(now->bytes, now->count, now->width, difference);
+        xor_with(difference, base->bytes, now->count, now->width);
     }
-    if (aq_tensor_compress(packer, size, ret_view)) {
+    if (aq_tensor_compress(packer, difference, size, ret_view)) {
         return now->bit;
     }
-    aq_tensor_keep(packer, size, ret_view);
+    aq_tensor_keep(packer, difference, size, ret_view);
     return 0;
 }
 

@@ -124,8 +124,12 @@ size_t aq_wire_tensor_bytes_max(const aq_snapshot *snapshot)
 static uint32_t compact_tensor(aq_tensor_packer *packer, size_t width, uint32_t bit,
                                ProtobufCBinaryData *view)
 {
-    aq_planes_split(view->data, view->len / width, width, aq_tensor_place(packer));
-    return aq_tensor_compress(packer, view->len, view) ? bit : 0;
+    const uint8_t *bytes = view->data;
+    if (width > 1) {
+        aq_planes_split(bytes, view->len / width, width, packer->scratch);
+        bytes = packer->scratch;
+    }
+    return aq_tensor_compress(packer, bytes, view->len, view) ? bit : 0;
 }
 
 static void compact_layer(aq_tensor_packer *packer, Actorq__V1__LayerTensors *message)

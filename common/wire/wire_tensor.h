@@ -46,9 +46,9 @@ struct ZSTD_DCtx_s;
 /* Room for everything that one message holds; what was taken stays where it is until the end. */
 typedef struct aq_tensor_packer {
     struct ZSTD_CCtx_s *context;
-    uint8_t *room;
-    size_t room_bytes;
-    size_t used;
+    uint8_t *scratch; /* for the caller, of tensor_bytes_max; the one block's beginning */
+    uint8_t *taken;   /* where the next one is put */
+    size_t taken_bytes_max;
 } aq_tensor_packer;
 
 /* `bytes_max` bounds all tensors together, `tensor_bytes_max` each. AQ_E_NOMEM. */
@@ -56,15 +56,14 @@ int aq_tensor_packer_init(aq_tensor_packer *packer, size_t bytes_max,
                           size_t tensor_bytes_max) AQ_MUST_USE;
 void aq_tensor_packer_fini(aq_tensor_packer *packer); /* zeroed is fine */
 
-/* Where the caller puts the next tensor, of at most tensor_bytes_max. */
-uint8_t *aq_tensor_place(aq_tensor_packer *packer);
-
-/* Takes the `size` bytes that were put there as a zstd frame, if that saves a thirty-second of
- * them; false, and nothing is taken, if it does not. */
-bool aq_tensor_compress(aq_tensor_packer *packer, size_t size, ProtobufCBinaryData *ret_view);
+/* Takes a tensor's bytes as a zstd frame, if that saves a thirty-second of them; false, and nothing
+ * is taken, if it does not. */
+bool aq_tensor_compress(aq_tensor_packer *packer, const uint8_t *bytes, size_t size,
+                        ProtobufCBinaryData *ret_view);
 
 /* Takes them as they are. */
-void aq_tensor_keep(aq_tensor_packer *packer, size_t size, ProtobufCBinaryData *ret_view);
+void aq_tensor_keep(aq_tensor_packer *packer, const uint8_t *bytes, size_t size,
+                    ProtobufCBinaryData *ret_view);
 
 /* ---- in ------------------------------------------------------------------------------------ */
 

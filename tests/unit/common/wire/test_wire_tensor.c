@@ -45,23 +45,22 @@ TEST_IN(fixture, all, noise_is_not_compressed)
 {
     ProtobufCBinaryData view = {.len = 4711};
     aq_rng rng = rng_of(fixture_seed(), 1);
-    any_bytes(&rng, aq_tensor_place(&all->packer), SIZE);
-    assert_false(aq_tensor_compress(&all->packer, SIZE, &view));
+    any_bytes(&rng, all->bytes, SIZE);
+    assert_false(aq_tensor_compress(&all->packer, all->bytes, SIZE, &view));
     assert_int_equal(view.len, 4711); /* and nothing was taken */
-    assert_false(aq_tensor_compress(&all->packer, 0, &view));
+    assert_false(aq_tensor_compress(&all->packer, NULL, 0, &view));
 }
 
 TEST_IN(fixture, all, what_was_compressed_comes_back)
 {
     ProtobufCBinaryData view, second;
-    uint8_t *place = aq_tensor_place(&all->packer);
     for (size_t i = 0; i < SIZE; i++) {
-        place[i] = all->bytes[i] = (uint8_t)(i % 7 == 0);
+        all->bytes[i] = (uint8_t)(i % 7 == 0);
     }
-    assert_true(aq_tensor_compress(&all->packer, SIZE, &view));
+    assert_true(aq_tensor_compress(&all->packer, all->bytes, SIZE, &view));
     assert_true(view.len < SIZE / 8);
-    memset(aq_tensor_place(&all->packer), 9, 100); /* the next one stands behind it */
-    aq_tensor_keep(&all->packer, 100, &second);
+    memset(all->packer.scratch, 9, 100);
+    aq_tensor_keep(&all->packer, all->packer.scratch, 100, &second);
     assert_ptr_equal(second.data, view.data + view.len);
 
     uint8_t read[SIZE];
@@ -109,9 +108,25 @@ TEST(the_packer_makes_no_frame_that_would_be_refused)
     ProtobufCBinaryData view;
     const size_t much = (size_t)4 << 20;
     assert_int_equal(aq_tensor_packer_init(&packer, much, much), 0);
-    memset(aq_tensor_place(&packer), 0, much);
-    assert_false(aq_tensor_compress(&packer, much, &view));
-    assert_true(aq_tensor_compress(&packer, AQ_TENSOR_SMALL_BYTES, &view));
+    memset(packer.scratch, 0, much);
+    assert_false(aq_tensor_compress(&packer, packer.scratch, much, &view));
+    assert_true(aq_tensor_compress(&packer, packer.scratch, AQ_TENSOR_SMALL_BYTES, &view));
+    aq_tensor_packer_fini(&packer);
+}
+
+/* Noise but for its last eighth. */
+TEST(a_part_that_can_be_compressed_is_found_in_a_large_tensor)
+{
+    aq_tensor_packer packer;
+    ProtobufCBinaryData view;
+    const size_t much = (size_t)4 << 20;
+    aq_rng rng = rng_of(fixture_seed(), 2);
+    assert_int_equal(aq_tensor_packer_init(&packer, 2 * much, much), 0);
+    any_bytes(&rng, packer.scratch, much);
+    assert_false(aq_tensor_compress(&packer, packer.scratch, much, &view));
+    memset(packer.scratch + much / 8 * 7, 1, much / 8);
+    assert_true(aq_tensor_compress(&packer, packer.scratch, much, &view));
+    assert_in_range(view.len, much / 8 * 7, much / 16 * 15);
     aq_tensor_packer_fini(&packer);
 }
 
@@ -145,7 +160,7 @@ TEST_IN(fixture, all, more_than_was_claimed_is_refused)
 
 TEST(a_packer_without_memory_fails)
 {
-    aq_tensor_packer packer = {.used = 4711};
+    aq_tensor_packer packer = {.taken_bytes_max = 4711};
     assert_fails_without_memory(aq_tensor_packer_init(&packer, SIZE, SIZE));
-    assert_int_equal(packer.used, 4711);
+    assert_int_equal(packer.taken_bytes_max, 4711);
 }
