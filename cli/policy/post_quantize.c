@@ -11,16 +11,16 @@
  * once. */
 enum { RANGE_ROWS = 256, ENGINE_ROWS = 256 };
 
-static int observe(const aq_snapshot *exact, const aq_params *params,
-                   const aq_post_quantize_plan *plan, const aq_post_quantize_obs *obs,
-                   aq_input_ranges *ret_ranges, aq_error *error)
+static int observe(const aq_snapshot *exact, const aq_post_quantize_plan *plan,
+                   const aq_post_quantize_obs *obs, aq_input_ranges *ret_ranges, aq_error *error)
 {
+    const aq_params params = aq_params_of(exact);
     aq_range_observer observer;
     const size_t inputs = aq_net_spec_inputs(&exact->spec);
     aq_range_observer_init(&observer, plan->range_method);
     for (size_t row = 0; row < obs->rows; row += RANGE_ROWS) {
         const size_t left = obs->rows - row;
-        int rc = aq_range_observe(&observer, &exact->spec, params, obs->ranged + row * inputs,
+        int rc = aq_range_observe(&observer, &exact->spec, &params, obs->ranged + row * inputs,
                                   left < RANGE_ROWS ? left : RANGE_ROWS);
         if (rc != 0) {
             return aq_fail(error, rc, "the ranges of activations: %s",
@@ -54,22 +54,17 @@ static int measure(aq_snapshot *snapshot, aq_snapshot *exact, const aq_post_quan
 int aq_post_quantize(aq_snapshot *exact, const aq_post_quantize_plan *plan,
                      const aq_post_quantize_obs *obs, aq_snapshot **ret_snapshot, aq_error *error)
 {
-    aq_params params = {0};
     aq_input_ranges ranges;
     aq_quantize_plan quantize = plan->quantize;
     aq_snapshot *snapshot = NULL;
-    int rc = aq_policy_source_params(exact, &params);
-    if (rc != 0) {
-        return aq_fail(error, rc, "no memory for the policy's parameters");
-    }
+    int rc = 0;
     quantize.ranges = NULL;
     if (plan->static_activations) {
-        rc = observe(exact, &params, plan, obs, &ranges, error);
+        rc = observe(exact, plan, obs, &ranges, error);
         quantize.ranges = &ranges;
     }
-    rc = rc != 0 ? rc : aq_policy_source_quantize(exact, &quantize, &snapshot, error);
+    rc = rc != 0 ? rc : aq_quantize_policy(exact, &quantize, &snapshot, error);
     rc = rc != 0 ? rc : measure(snapshot, exact, plan, obs, error);
-    aq_params_fini(&params);
     if (rc != 0) {
         aq_snapshot_unref(snapshot);
         return rc;

@@ -174,3 +174,40 @@ void aq_params_copy(aq_params *to, const aq_params *from)
     AQ_ASSERT(to->count == from->count);
     memcpy(to->block, from->block, from->count * sizeof(*from->block));
 }
+
+/* ---- as a policy in fp32 -------------------------------------------------------------------- */
+
+aq_params aq_params_of(const aq_snapshot *exact)
+{
+    const aq_net_spec *spec = &exact->spec;
+    aq_params params = {.count = aq_net_spec_parameters(spec)};
+    float *at = (float *)exact->arrays;
+    for (uint32_t i = 0; i < spec->array_count; i++) {
+        params.array[i] = at;
+        at += spec->arrays[i].count;
+    }
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        AQ_ASSERT(exact->layers[i].format == AQ_FORMAT_F32);
+        params.weight[i] = (float *)exact->layers[i].weights;
+        params.bias[i] = (float *)exact->layers[i].bias;
+    }
+    return params;
+}
+
+void aq_params_put(const aq_params *params, aq_snapshot *exact)
+{
+    const aq_net_spec *spec = &exact->spec;
+    const size_t arrays = aq_net_spec_array_values(spec);
+    if (arrays > 0) { /* they lie one after the other */
+        memcpy(aq_snapshot_arrays_edit(exact), params->array[0], arrays * sizeof(float));
+    }
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        const size_t rows = aq_layer_matrix(&spec->layers[i]).rows;
+        aq_snapshot_layer_data to;
+        aq_snapshot_layer_edit(exact, i, &to);
+        if (rows > 0) {
+            memcpy(to.weights, params->weight[i], exact->layers[i].sizes.weights_bytes);
+            memcpy(to.bias, params->bias[i], rows * sizeof(float));
+        }
+    }
+}

@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "common/base/rng.h"
 #include "common/policy/net_graph.h"
+#include "common/policy/snapshot.h"
 
 typedef struct aq_params {
     size_t count; /* floats in the block */
@@ -33,5 +34,11 @@ aq_params aq_params_view(const aq_net_spec *spec, float *block);
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng);
 
 void aq_params_copy(aq_params *to, const aq_params *from); /* same spec */
+
+/* The places of a policy in fp32, without a block, to be read alone where others hold it, too. */
+aq_params aq_params_of(const aq_snapshot *exact);
+
+/* Makes an empty policy in fp32, of the same network, one of these parameters. */
+void aq_params_put(const aq_params *params, aq_snapshot *exact);
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include "common/policy/snapshot.h"
 
+#include <string.h>
+
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -66,39 +68,86 @@ static int layer_sizes(const aq_layer_spec *layer, uint32_t format, size_t block
     return 0;
 }
 
-int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, const size_t *blocks,
-                       aq_snapshot **ret_snapshot)
-{
+/* Where all of a snapshot lies in its block. */
+typedef struct block_plan {
     layer_columns at[AQ_NET_LAYERS_MAX];
     aq_tensor_sizes sizes[AQ_NET_LAYERS_MAX];
-    size_t bytes = sizeof(aq_snapshot);
+    size_t arrays;
+    size_t bytes;
+} block_plan;
+
+static int plan_block(const aq_net_spec *spec, const uint32_t *formats, const size_t *blocks,
+                      block_plan *ret_plan)
+{
+    ret_plan->bytes = sizeof(aq_snapshot);
     int rc = aq_net_spec_validate(spec, NULL);
+    for (uint32_t i = 0; rc == 0 && i < spec->layer_count; i++) {
+        aq_tensor_sizes *sizes = &ret_plan->sizes[i];
+        const uint32_t rows = aq_layer_matrix(&spec->layers[i]).rows;
+        rc = layer_sizes(&spec->layers[i], formats[i], blocks != NULL ? blocks[i] : 0, sizes);
+        if (rc == 0) {
+            ret_plan->at[i] = layer_columns_add(sizes, rows, &ret_plan->bytes);
+        }
+    }
     if (rc != 0) {
         return rc;
     }
+    ret_plan->arrays =
+        aq_arrays_add(&ret_plan->bytes, aq_net_spec_array_values(spec), sizeof(float));
+    return ret_plan->bytes <= AQ_SNAPSHOT_BYTES_MAX ? 0 : AQ_E_TOO_BIG;
+}
+
+static aq_snapshot *lay_out(const aq_net_spec *spec, const uint32_t *formats,
+                            const block_plan *plan, uint8_t *block)
+{
+    aq_snapshot *snapshot = (aq_snapshot *)(void *)block;
+    snapshot->spec = *spec;
+    snapshot->arrays = (const float *)(const void *)(block + plan->arrays);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        rc = layer_sizes(&spec->layers[i], formats[i], blocks != NULL ? blocks[i] : 0, &sizes[i]);
-        if (rc != 0) {
-            return rc;
-        }
-        at[i] = layer_columns_add(&sizes[i], aq_layer_matrix(&spec->layers[i]).rows, &bytes);
+        layer_view(block, formats[i], &plan->sizes[i], &plan->at[i], &snapshot->layers[i]);
     }
-    const size_t arrays = aq_arrays_add(&bytes, aq_net_spec_array_values(spec), sizeof(float));
-    if (bytes > AQ_SNAPSHOT_BYTES_MAX) {
-        return AQ_E_TOO_BIG;
+    aq_references_init(&snapshot->references);
+    return snapshot;
+}
+
+int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, const size_t *blocks,
+                       aq_snapshot **ret_snapshot)
+{
+    block_plan plan;
+    int rc = plan_block(spec, formats, blocks, &plan);
+    if (rc != 0) {
+        return rc;
     }
-    uint8_t *block = aq_alloc_large(1, bytes);
+    uint8_t *block = aq_alloc_large(1, plan.bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
     }
-    aq_snapshot *snapshot = (aq_snapshot *)(void *)block;
-    snapshot->spec = *spec;
-    snapshot->arrays = (const float *)(const void *)(block + arrays);
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        layer_view(block, formats[i], &sizes[i], &at[i], &snapshot->layers[i]);
+    *ret_snapshot = lay_out(spec, formats, &plan, block);
+    return 0;
+}
+
+int aq_snapshot_create_exact(const aq_net_spec *spec, aq_snapshot **ret_snapshot)
+{
+    uint32_t formats[AQ_NET_LAYERS_MAX];
+    block_plan plan;
+    size_t end = 0; /* of the weights before */
+    for (uint32_t i = 0; i < AQ_NET_LAYERS_MAX; i++) {
+        formats[i] = AQ_FORMAT_F32;
     }
-    aq_references_init(&snapshot->references);
-    *ret_snapshot = snapshot;
+    int rc = plan_block(spec, formats, NULL, &plan);
+    if (rc != 0) {
+        return rc;
+    }
+    uint8_t *block = aq_alloc_unset(1, plan.bytes);
+    if (block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        memset(block + end, 0, plan.at[i].weights - end);
+        end = plan.at[i].weights + plan.sizes[i].weights_bytes;
+    }
+    memset(block + end, 0, plan.bytes - end);
+    *ret_snapshot = lay_out(spec, formats, &plan, block);
     return 0;
 }
 

@@ -68,6 +68,9 @@ typedef struct aq_snapshot {
 int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, const size_t *blocks,
                        aq_snapshot **ret_snapshot) AQ_MUST_USE;
 
+/* The same with all layers in fp32, whose weights are not zeroed: the caller writes every one. */
+int aq_snapshot_create_exact(const aq_net_spec *spec, aq_snapshot **ret_snapshot) AQ_MUST_USE;
+
 /* What its head works on; lives as long as the snapshot. */
 static inline aq_head_terms aq_snapshot_terms(const aq_snapshot *snapshot)
 {

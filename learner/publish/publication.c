@@ -47,13 +47,13 @@ size_t aq_publication_room_bytes(const aq_net_spec *spec)
 /* ---- in other formats ----------------------------------------------------------------------- */
 
 static int observe_ranges(const aq_publication_config *config, aq_publication_history *history,
-                          const aq_net_spec *spec, const aq_params *params, const float *obs,
-                          size_t rows, aq_error *error)
+                          const aq_snapshot *exact, const float *obs, size_t rows, aq_error *error)
 {
     if (config->range_method == AQ_RANGE_NONE || rows == 0) {
         return 0;
     }
-    int rc = aq_range_observe(&history->ranges, spec, params, obs, rows);
+    const aq_params params = aq_params_of(exact);
+    int rc = aq_range_observe(&history->ranges, &exact->spec, &params, obs, rows);
     return rc != 0 ? aq_fail(error, rc, "the ranges of the layers' inputs could not be observed")
                    : 0;
 }
@@ -76,50 +76,46 @@ static int measure(const aq_publication_config *config, const aq_publication *ma
     return rc != 0 ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
 }
 
-static int make_twin(const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
-                     aq_publication *made, aq_error *error)
+static bool is_all_fp32(const aq_quantize_plan *plan, const aq_net_spec *spec)
 {
-    return aq_quantize(spec, params, &(aq_quantize_plan){.format = AQ_FORMAT_F32}, meta,
-                       &made->twin, error);
+    bool is_fp32 = plan->format == AQ_FORMAT_F32;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        is_fp32 &= plan->layer_formats[i] == 0 || plan->layer_formats[i] == AQ_FORMAT_F32;
+    }
+    return is_fp32;
 }
 
-/* Nobody would take a quantized form that says nothing of an output, but fp32 can say it. What is
- * not finite has no form at all. */
-static int fall_back(const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
-                     aq_publication *made, const aq_error *why)
+/* The twin goes out. */
+static void fall_back(aq_publication *made)
 {
-    int rc = make_twin(meta, spec, params, made, NULL);
-    if (rc != 0) {
-        return rc;
-    }
+    aq_snapshot_unref(made->snapshot);
     made->snapshot = aq_snapshot_ref(made->twin);
     made->fell_back = true;
-    (void)snprintf(made->fallback, sizeof(made->fallback), "%s", why->text);
-    return 0;
 }
 
-/* Both snapshots, of which one goes out. */
+/* What goes out: the quantized form, or the twin. */
 static int quantize(const aq_publication_config *config, const aq_publication_history *history,
-                    const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
                     const float *obs, size_t rows, aq_publication *made, aq_error *error)
 {
     aq_quantize_plan plan = config->plan;
     plan.previous = config->has_own_scales ? NULL : history->newest;
     plan.ranges = history->ranges.batches > 0 ? &history->ranges.ranges : NULL;
     aq_error why = {0};
-    int rc = aq_quantize(spec, params, &plan, meta, &made->snapshot, &why);
-    if (rc == AQ_E_CORRUPT && fall_back(meta, spec, params, made, &why) == 0) {
+    int rc = 0;
+    if (is_all_fp32(&plan, &made->twin->spec)) {
+        made->snapshot = aq_snapshot_ref(made->twin);
+    } else {
+        rc = aq_quantize_policy(made->twin, &plan, &made->snapshot, &why);
+    }
+    if (rc == AQ_E_CORRUPT) { /* a form that says nothing of an output: fp32 can say it */
+        fall_back(made);
+        (void)snprintf(made->fallback, sizeof(made->fallback), "%s", why.text);
         return 0;
     }
     if (rc != 0) {
         return aq_fail(error, rc, "%s", why.text);
     }
-    if (aq_snapshot_is_fp32(made->snapshot)) {
-        made->twin = aq_snapshot_ref(made->snapshot);
-    } else {
-        rc = make_twin(meta, spec, params, made, error);
-    }
-    if (rc == 0 && rows > 0) {
+    if (rows > 0) {
         rc = measure(config, made, obs, rows, error);
     }
     if (rc != 0) {
@@ -127,9 +123,7 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
     }
     made->measured = made->snapshot->quant_error;
     if ((double)made->measured.cost > config->error_budget) {
-        aq_snapshot_unref(made->snapshot);
-        made->snapshot = aq_snapshot_ref(made->twin);
-        made->fell_back = true;
+        fall_back(made);
         (void)snprintf(made->fallback, sizeof(made->fallback),
                        "quantizing costs %.3g of what is at stake; quantizer.error_budget is %.3g",
                        (double)made->measured.cost, config->error_budget);
@@ -202,6 +196,21 @@ static int count_twin(const aq_publication_config *config, aq_publication_histor
     return 0;
 }
 
+/* Counted in bytes as far as one holds the number, for vectors. */
+static uint64_t bytes_that_differ(const uint8_t *a, const uint8_t *b, size_t size)
+{
+    uint64_t all = 0;
+    for (size_t at = 0; at < size;) {
+        const size_t end = size - at < UINT8_MAX ? size : at + UINT8_MAX;
+        uint8_t some = 0;
+        for (; at < end; at++) {
+            some = (uint8_t)(some + (a[at] != b[at]));
+        }
+        all += some;
+    }
+    return all;
+}
+
 static double share_changed(const aq_snapshot *before, const aq_snapshot *now)
 {
     uint64_t bytes = 0, changed = 0;
@@ -211,25 +220,27 @@ static double share_changed(const aq_snapshot *before, const aq_snapshot *now)
             was->sizes.weights_bytes != is->sizes.weights_bytes) {
             continue;
         }
-        const uint8_t *a = was->weights, *b = is->weights;
-        for (size_t k = 0; k < is->sizes.weights_bytes; k++) {
-            changed += a[k] != b[k];
-        }
+        changed += bytes_that_differ(was->weights, is->weights, is->sizes.weights_bytes);
         bytes += is->sizes.weights_bytes;
     }
     return bytes > 0 ? (double)changed / (double)bytes : (double)NAN;
 }
 
 int aq_publication_make(const aq_publication_config *config, aq_publication_history *history,
-                        const aq_quantize_meta *meta, const aq_net_spec *spec,
-                        const aq_params *params, const float *obs, size_t rows,
-                        aq_publication *ret_publication, aq_error *error)
+                        const aq_quantize_meta *meta, aq_snapshot *exact, const float *obs,
+                        size_t rows, aq_publication *ret_publication, aq_error *error)
 {
-    aq_publication made = {0};
+    aq_publication made = {.twin = exact};
     rows = rows < config->error_rows ? rows : config->error_rows;
-    int rc = observe_ranges(config, history, spec, params, obs, rows, error);
+    int rc = aq_quantize_label(meta, exact, error);
+    if (rc == 0) { /* what is not finite has no form at all */
+        rc = aq_snapshot_settle(exact, error);
+    }
     if (rc == 0) {
-        rc = quantize(config, history, meta, spec, params, obs, rows, &made, error);
+        rc = observe_ranges(config, history, exact, obs, rows, error);
+    }
+    if (rc == 0) {
+        rc = quantize(config, history, obs, rows, &made, error);
     }
     if (rc != 0) {
         goto fail;

@@ -1,6 +1,7 @@
 /*
- * Publication: the quantizer stage as one pure step. Parameters in; out come a snapshot, its
- * measured error and what is broadcast of it. The publisher's thread runs it; tests run it inline.
+ * Publication: the quantizer stage as one pure step. A policy in fp32 goes in; out come what is
+ * broadcast of it, its measured error and its frames. The publisher's thread runs it; tests run it
+ * inline.
  *
  * The gate: when quantizing costs more than the budget allows, or there are no levels for its
  * weights (an output whose weights are all zero), this version goes out in fp32, and says so. NaN
@@ -73,14 +74,14 @@ typedef struct aq_publication {
     aq_quant_error measured; /* of the quantized form, also when it was not the one to go out */
 } aq_publication;
 
-/* The receiver owns one reference to each snapshot. `obs` (rows, inputs) are recent observations;
- * rows may be 0: nothing is measured then. The version becomes the newest of `history`.
- * AQ_E_CORRUPT for parameters, or outputs on the observations, that are not finite, and what
- * aq_quantize refuses; nothing is left behind but observed ranges. */
+/* Takes `exact`, the caller's alone: the parameters in fp32, to which `meta` is given. The receiver
+ * owns one reference to each snapshot. `obs` (rows, inputs) are recent observations; rows may be 0:
+ * nothing is measured then. The version becomes the newest of `history`. AQ_E_CORRUPT for
+ * parameters, or outputs on the observations, that are not finite, and what aq_quantize refuses;
+ * nothing is left behind but observed ranges. */
 int aq_publication_make(const aq_publication_config *config, aq_publication_history *history,
-                        const aq_quantize_meta *meta, const aq_net_spec *spec,
-                        const aq_params *params, const float *obs, size_t rows,
-                        aq_publication *ret_publication, aq_error *error) AQ_MUST_USE;
+                        const aq_quantize_meta *meta, aq_snapshot *exact, const float *obs,
+                        size_t rows, aq_publication *ret_publication, aq_error *error) AQ_MUST_USE;
 void aq_publication_fini(aq_publication *publication);
 
 /* The frame that is broadcast. */

@@ -2,7 +2,8 @@
  * Quantizer stage: see quantizer_stage.h.
  *
  * Jobs are made once. Each stands either in `free_*` (the trainer may fill it) or in `work` (the
- * stage may carry it out), so there is no lock around their content.
+ * stage may carry it out), so there is no lock around their content. A policy's copy becomes the
+ * version in fp32, so the stage makes room for the next one.
  */
 #include "learner/publish/quantizer_stage.h"
 
@@ -19,8 +20,8 @@ enum { POLICY_JOBS = 2 };
 typedef struct job {
     bool is_checkpoint;
     uint64_t step;
-    aq_params params; /* policy */
-    float *obs;       /* policy: error_rows rows */
+    aq_snapshot *policy; /* in fp32 */
+    float *obs;          /* policy: error_rows rows */
     size_t rows;
     aq_named_arrays arrays; /* checkpoint: its own */
 } job;
@@ -47,7 +48,7 @@ static int make_jobs(aq_quantizer_stage *stage)
         (size_t)stage->config.publication.error_rows * aq_net_spec_inputs(stage->config.spec);
     for (int i = 0; i < POLICY_JOBS; i++) {
         job *made = &stage->policy_jobs[i];
-        int rc = aq_params_init(stage->config.spec, &made->params);
+        int rc = aq_snapshot_create_exact(stage->config.spec, &made->policy);
         if (rc != 0) {
             return rc;
         }
@@ -94,21 +95,30 @@ int aq_quantizer_stage_create(const aq_stage_config *config, const aq_stage_owne
     return 0;
 }
 
-static void carry_out_policy(aq_quantizer_stage *stage, const job *due)
+static void carry_out_policy(aq_quantizer_stage *stage, job *due)
 {
     aq_error error = {0};
     aq_quantize_meta meta = stage->config.meta;
+    aq_snapshot *next = NULL;
     meta.learner_step = due->step;
-    int rc = stage->owner.next_version(stage->owner.user, &meta.version, &error);
+    int rc = aq_snapshot_create_exact(stage->config.spec, &next);
     if (rc != 0) {
+        (void)aq_fail(&error, rc, "no memory for a version of the policy");
+    } else {
+        rc = stage->owner.next_version(stage->owner.user, &meta.version, &error);
+    }
+    if (rc != 0) {
+        aq_snapshot_unref(next);
         stage->owner.trouble(stage->owner.user, &error);
         return;
     }
+    aq_snapshot *policy = due->policy;
+    due->policy = next;
     aq_publication publication;
     stage->config.publication.full_period = stage->full_period;
     stage->config.publication.error_budget = stage->error_budget;
-    rc = aq_publication_make(&stage->config.publication, &stage->history, &meta, stage->config.spec,
-                             &due->params, due->obs, due->rows, &publication, &error);
+    rc = aq_publication_make(&stage->config.publication, &stage->history, &meta, policy, due->obs,
+                             due->rows, &publication, &error);
     if (rc != 0) {
         stage->owner.trouble(stage->owner.user, &error);
         return;
@@ -178,7 +188,7 @@ void aq_quantizer_stage_destroy(aq_quantizer_stage *stage)
     }
     AQ_ASSERT(!stage->has_thread);
     for (int i = 0; i < POLICY_JOBS; i++) {
-        aq_params_fini(&stage->policy_jobs[i].params);
+        aq_snapshot_unref(stage->policy_jobs[i].policy);
         aq_free(stage->policy_jobs[i].obs);
     }
     aq_named_arrays_fini(&stage->checkpoint_job.arrays);
@@ -211,7 +221,7 @@ bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params 
     due->step = step;
     due->rows =
         rows < stage->config.publication.error_rows ? rows : stage->config.publication.error_rows;
-    aq_params_copy(&due->params, params);
+    aq_params_put(params, due->policy);
     if (due->rows) {
         memcpy(due->obs, obs, due->rows * inputs * sizeof(float));
     }

@@ -244,49 +244,6 @@ static int read_file(const char *path, aq_snapshot **ret_snapshot, char *ret_pat
 
 /* ---- in which precision --------------------------------------------------------------------- */
 
-int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params)
-{
-    aq_params params;
-    int rc = aq_params_init(&snapshot->spec, &params);
-    if (rc != 0) {
-        return rc;
-    }
-    memcpy(params.block, snapshot->arrays,
-           aq_net_spec_array_values(&snapshot->spec) * sizeof(*params.block));
-    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
-        const aq_snapshot_layer *layer = &snapshot->layers[i];
-        const size_t rows = aq_layer_matrix(&snapshot->spec.layers[i]).rows;
-        AQ_ASSERT(layer->format == AQ_FORMAT_F32);
-        if (rows > 0) {
-            memcpy(params.weight[i], layer->weights, layer->sizes.weights_bytes);
-            memcpy(params.bias[i], layer->bias, rows * sizeof(*layer->bias));
-        }
-    }
-    *ret_params = params;
-    return 0;
-}
-
-int aq_policy_source_quantize(const aq_snapshot *snapshot, const aq_quantize_plan *plan,
-                              aq_snapshot **ret_snapshot, aq_error *error)
-{
-    const aq_quantize_meta meta = {
-        .run_id = snapshot->run_id,
-        .version = snapshot->version,
-        .learner_step = snapshot->learner_step,
-        .task = snapshot->task,
-        .schema = &snapshot->schema,
-        .head = snapshot->head,
-    };
-    aq_params params;
-    int rc = aq_policy_source_params(snapshot, &params);
-    if (rc != 0) {
-        return aq_fail(error, rc, "no memory for the policy's parameters");
-    }
-    rc = aq_quantize(&snapshot->spec, &params, plan, &meta, ret_snapshot, error);
-    aq_params_fini(&params);
-    return rc;
-}
-
 /* Takes the reference that `stored` is. */
 static int convert(const char *path, aq_snapshot *stored, uint32_t precision,
                    aq_snapshot **ret_snapshot, bool *ret_quantized, aq_error *error)
@@ -302,7 +259,7 @@ static int convert(const char *path, aq_snapshot *stored, uint32_t precision,
     int rc;
     if (aq_snapshot_format(stored) == AQ_FORMAT_F32) {
         const aq_quantize_plan plan = {.format = precision};
-        rc = aq_policy_source_quantize(stored, &plan, ret_snapshot, error);
+        rc = aq_quantize_policy(stored, &plan, ret_snapshot, error);
         rc = rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
     } else {
         rc = aq_fail(error, AQ_E_UNSUPPORTED,

@@ -48,12 +48,4 @@ const char *aq_policy_source_precision(const aq_snapshot *snapshot,
 int aq_policy_source_check(const char *path, const uint8_t *head, uint64_t file_bytes,
                            aq_error *error) AQ_MUST_USE;
 
-/* The parameters of a policy in fp32; the caller releases them. AQ_E_NOMEM. */
-int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params) AQ_MUST_USE;
-
-/* The policy in fp32 as the plan says, of the same version of the same run. Errors as of
- * aq_quantize. */
-int aq_policy_source_quantize(const aq_snapshot *snapshot, const aq_quantize_plan *plan,
-                              aq_snapshot **ret_snapshot, aq_error *error) AQ_MUST_USE;
-
 #endif

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "common/base/assert.h"
 #include "common/experience/finite.h"
 #include "quantizer/quantize/quantize_layer.h"
 
@@ -84,7 +85,7 @@ static int make_room(const aq_net_spec *spec, const aq_quantize_plan *plan,
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-static int set_meta(aq_snapshot *snapshot, const aq_quantize_meta *meta, aq_error *error)
+int aq_quantize_label(const aq_quantize_meta *meta, aq_snapshot *snapshot, aq_error *error)
 {
     const size_t length = strlen(meta->task);
     if (length >= sizeof(snapshot->task)) {
@@ -151,8 +152,8 @@ static int check_weights(const aq_quantize_layer *layer)
                                     layer->index, bad / layer->matrix.columns);
 }
 
-static int fill_layer(const aq_params *params, const aq_quantize_plan *plan, uint32_t index,
-                      aq_snapshot *snapshot, aq_error *error)
+static int fill_layer(const aq_params *params, bool exact, const aq_quantize_plan *plan,
+                      uint32_t index, aq_snapshot *snapshot, aq_error *error)
 {
     aq_quantize_layer layer = {
         .plan = plan,
@@ -169,12 +170,14 @@ static int fill_layer(const aq_params *params, const aq_quantize_plan *plan, uin
     }
     memcpy(layer.to.bias, params->bias[index], layer.matrix.rows * sizeof(float));
     set_input(plan->ranges, layer.previous, index, layer.view);
-    int rc = layer.view->format != AQ_FORMAT_F32 ? check_weights(&layer) : 0;
+    int rc = !exact && layer.view->format != AQ_FORMAT_F32 ? check_weights(&layer) : 0;
     return rc == 0 ? formats[layer.view->format](&layer) : rc;
 }
 
-int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quantize_plan *plan,
-                const aq_quantize_meta *meta, aq_snapshot **ret_snapshot, aq_error *error)
+/* `exact`: the parameters are those of such a policy, so every one is finite. */
+static int quantize(const aq_net_spec *spec, const aq_params *params, bool exact,
+                    const aq_quantize_plan *plan, const aq_quantize_meta *meta,
+                    aq_snapshot **ret_snapshot, aq_error *error)
 {
     aq_snapshot *snapshot = NULL;
     int rc = aq_net_spec_validate(spec, error);
@@ -187,11 +190,13 @@ int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quant
     if (rc != 0) {
         return rc;
     }
-    memcpy(aq_snapshot_arrays_edit(snapshot), params->block,
-           aq_net_spec_array_values(spec) * sizeof(float)); /* they come first */
-    rc = set_meta(snapshot, meta, error);
+    const size_t arrays = aq_net_spec_array_values(spec);
+    if (arrays > 0) { /* they lie one after the other */
+        memcpy(aq_snapshot_arrays_edit(snapshot), params->array[0], arrays * sizeof(float));
+    }
+    rc = aq_quantize_label(meta, snapshot, error);
     for (uint32_t i = 0; rc == 0 && i < spec->layer_count; i++) {
-        rc = fill_layer(params, plan, i, snapshot, error);
+        rc = fill_layer(params, exact, plan, i, snapshot, error);
     }
     if (rc == 0) { /* what leaves here is what an engine accepts */
         rc = aq_snapshot_settle(snapshot, error);
@@ -202,4 +207,26 @@ int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quant
     }
     *ret_snapshot = snapshot;
     return 0;
+}
+
+int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quantize_plan *plan,
+                const aq_quantize_meta *meta, aq_snapshot **ret_snapshot, aq_error *error)
+{
+    return quantize(spec, params, false, plan, meta, ret_snapshot, error);
+}
+
+int aq_quantize_policy(const aq_snapshot *exact, const aq_quantize_plan *plan,
+                       aq_snapshot **ret_snapshot, aq_error *error)
+{
+    const aq_quantize_meta meta = {
+        .run_id = exact->run_id,
+        .version = exact->version,
+        .learner_step = exact->learner_step,
+        .task = exact->task,
+        .schema = &exact->schema,
+        .head = exact->head,
+    };
+    const aq_params params = aq_params_of(exact);
+    AQ_ASSERT(exact->is_settled);
+    return quantize(&exact->spec, &params, true, plan, &meta, ret_snapshot, error);
 }

@@ -85,4 +85,13 @@ int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quant
                 const aq_quantize_meta *meta, aq_snapshot **ret_snapshot,
                 aq_error *error) AQ_MUST_USE;
 
+/* The same of a policy in fp32, settled: the same version of the same run in other formats. */
+int aq_quantize_policy(const aq_snapshot *exact, const aq_quantize_plan *plan,
+                       aq_snapshot **ret_snapshot, aq_error *error) AQ_MUST_USE;
+
+/* Writes into a snapshot who and what it is for. AQ_E_INVALID for a task's name that is too long.
+ */
+int aq_quantize_label(const aq_quantize_meta *meta, aq_snapshot *snapshot,
+                      aq_error *error) AQ_MUST_USE;
+
 #endif

@@ -50,6 +50,14 @@ float *learner_kit_observations(learner_kit *kit, size_t rows)
     return observations;
 }
 
+aq_snapshot *learner_kit_exact(const aq_net_spec *spec, const aq_params *params)
+{
+    aq_snapshot *exact = NULL;
+    assert_succeeds(aq_snapshot_create_exact(spec, &exact));
+    aq_params_put(params, exact);
+    return exact;
+}
+
 aq_batch *learner_kit_group(learner_kit *kit, uint32_t rows)
 {
     aq_batch *group = NULL;
@@ -85,8 +93,9 @@ void learner_kit_publication(learner_kit *kit, uint64_t version, uint32_t format
     aq_publication_history_init(&history, &config);
     float *observations = learner_kit_observations(kit, ERROR_ROWS);
     kit->meta.version = version;
-    assert_succeeds(aq_publication_make(&config, &history, &kit->meta, &kit->spec, &kit->params,
-                                        observations, ERROR_ROWS, ret_publication, NULL));
+    assert_succeeds(aq_publication_make(&config, &history, &kit->meta,
+                                        learner_kit_exact(&kit->spec, &kit->params), observations,
+                                        ERROR_ROWS, ret_publication, NULL));
     aq_publication_history_fini(&history);
     aq_free(observations);
 }

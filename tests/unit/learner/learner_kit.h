@@ -31,6 +31,9 @@ void learner_kit_take_network(learner_kit *kit, const uint32_t *hidden, uint32_t
 /* (rows, inputs) within +-1; aq_free. */
 float *learner_kit_observations(learner_kit *kit, size_t rows);
 
+/* The parameters as aq_publication_make takes them. */
+aq_snapshot *learner_kit_exact(const aq_net_spec *spec, const aq_params *params);
+
 /* A batch whose rows are in use and valid; aq_batch_destroy. */
 aq_batch *learner_kit_group(learner_kit *kit, uint32_t rows);
 

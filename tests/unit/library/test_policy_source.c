@@ -266,8 +266,7 @@ static void write_mixed(const char *path, uint32_t first)
 {
     const aq_quantize_plan plan = {.format = AQ_FORMAT_INT8_CHANNEL, .layer_formats = {first}};
     aq_snapshot *mixed = NULL;
-    assert_int_equal(aq_policy_source_quantize(cli_policy(AQ_FORMAT_F32, 7), &plan, &mixed, NULL),
-                     0);
+    assert_int_equal(aq_quantize_policy(cli_policy(AQ_FORMAT_F32, 7), &plan, &mixed, NULL), 0);
     assert_int_equal(aq_policy_file_write(path, mixed, NULL), 0);
     aq_snapshot_unref(mixed);
 }

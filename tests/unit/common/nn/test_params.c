@@ -161,3 +161,33 @@ TEST(a_network_with_residual_blocks_begins_as_simbas)
     }
     aq_params_fini(&params);
 }
+
+TEST(a_policy_in_fp32_holds_the_parameters)
+{
+    aq_net_spec spec = {.layer_count = 3,
+                        .layers = {aq_layer_linear(5, 7, AQ_ACTIVATION_NONE),
+                                   aq_layer_norm(7, AQ_ACTIVATION_RELU),
+                                   aq_layer_linear(7, 3, AQ_ACTIVATION_NONE)},
+                        .array_count = 2,
+                        .arrays = {{"a", 2}, {"b", 3}}};
+    aq_params params = params_of(&spec, 4);
+    aq_snapshot *exact = NULL;
+    for (size_t i = 0; i < 5; i++) {
+        params.block[i] = (float)i + 0.5f;
+    }
+    assert_int_equal(aq_snapshot_create_exact(&spec, &exact), 0);
+    aq_params_put(&params, exact);
+    const aq_params held = aq_params_of(exact);
+    assert_int_equal(held.count, params.count);
+    for (uint32_t i = 0; i < spec.array_count; i++) {
+        assert_memory_equal(held.array[i], params.array[i], spec.arrays[i].count * sizeof(float));
+    }
+    for (uint32_t l = 0; l < spec.layer_count; l++) {
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec.layers[l]);
+        assert_memory_equal(held.weight[l], params.weight[l],
+                            (size_t)matrix.rows * matrix.columns * sizeof(float));
+        assert_memory_equal(held.bias[l], params.bias[l], matrix.rows * sizeof(float));
+    }
+    aq_snapshot_unref(exact);
+    aq_params_fini(&params);
+}

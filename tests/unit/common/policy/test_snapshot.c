@@ -67,6 +67,37 @@ TEST(tensors_are_aligned_apart_and_zeroed)
     }
 }
 
+/* Whoever creates one writes the weights, and all of them. */
+TEST(one_in_fp32_is_zeroed_but_for_its_weights)
+{
+    aq_net_spec spec = spec_of(3, 70, 2);
+    spec.array_count = 1;
+    spec.arrays[0] = (aq_net_array){"a", 5};
+    aq_snapshot *snapshot = NULL;
+    assert_int_equal(aq_snapshot_create_exact(&spec, &snapshot), 0);
+    assert_memory_equal(&snapshot->spec, &spec, sizeof(spec));
+    assert_true(aq_snapshot_is_fp32(snapshot));
+    assert_int_equal(snapshot->version, 0);
+    const uint8_t *end = (const uint8_t *)snapshot + sizeof(*snapshot);
+    for (uint32_t i = 0; i < 3; i++) {
+        const aq_snapshot_layer *layer = &snapshot->layers[i];
+        const size_t outputs = spec.layers[i].outputs;
+        assert_int_equal(layer->sizes.weights_bytes, 4 * spec.layers[i].inputs * outputs);
+        assert_true((const uint8_t *)layer->weights >= end);
+        end = (const uint8_t *)layer->weights + layer->sizes.weights_bytes;
+        assert_null(layer->scale);
+        check_tensor(&end, layer->bias, outputs * sizeof(float));
+    }
+    check_tensor(&end, snapshot->arrays, 5 * sizeof(float));
+    aq_snapshot_unref(snapshot);
+
+    snapshot = NULL;
+    assert_fails_without_memory(aq_snapshot_create_exact(&spec, &snapshot));
+    spec.layer_count = UINT32_MAX;
+    assert_int_equal(aq_snapshot_create_exact(&spec, &snapshot), AQ_E_INVALID);
+    assert_null(snapshot);
+}
+
 TEST(what_is_edited_is_what_is_viewed)
 {
     aq_snapshot *snapshot = snapshot_of();

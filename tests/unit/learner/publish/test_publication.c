@@ -42,9 +42,15 @@ static int make(learner_kit *kit, const aq_publication_config *config, const flo
                 size_t rows, aq_publication *ret_publication, aq_error *error)
 {
     aq_publication_history history;
+    aq_snapshot *exact = NULL;
+    int rc = aq_snapshot_create_exact(&kit->spec, &exact);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_params_put(&kit->params, exact);
     aq_publication_history_init(&history, config);
-    int rc = aq_publication_make(config, &history, &kit->meta, &kit->spec, &kit->params, obs, rows,
-                                 ret_publication, error);
+    rc =
+        aq_publication_make(config, &history, &kit->meta, exact, obs, rows, ret_publication, error);
     aq_publication_history_fini(&history);
     return rc;
 }
@@ -297,8 +303,9 @@ static const aq_publication *publish_next(publication_desk *desk,
     learner_kit *kit = &desk->kit;
     kit->meta.version = version;
     aq_publication_fini(&desk->made);
-    assert_succeeds(aq_publication_make(config, history, &kit->meta, &kit->spec, &kit->params,
-                                        desk->obs, ROWS, &desk->made, NULL));
+    assert_succeeds(aq_publication_make(config, history, &kit->meta,
+                                        learner_kit_exact(&kit->spec, &kit->params), desk->obs,
+                                        ROWS, &desk->made, NULL));
     return &desk->made;
 }
 

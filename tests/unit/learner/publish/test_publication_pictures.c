@@ -59,8 +59,8 @@ TEST(natures_network_takes_a_quarter_in_full_and_half_of_that_as_a_change)
     aq_publication_history_init(&history, &config);
     for (meta.version = 1; meta.version <= VERSIONS; meta.version++) {
         aq_publication made;
-        assert_succeeds(aq_publication_make(&config, &history, &meta, &spec, &params, NULL, 0,
-                                            &made, &refusal));
+        assert_succeeds(aq_publication_make(
+            &config, &history, &meta, learner_kit_exact(&spec, &params), NULL, 0, &made, &refusal));
         const double sent = (double)aq_publication_broadcast(&made)->size;
         const double share = sent / (double)made.frame_bytes_fp32;
         print_message("version %d: %.0f bytes, %.4f of fp32\n", (int)meta.version, sent, share);

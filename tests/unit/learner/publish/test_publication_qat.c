@@ -51,8 +51,9 @@ static void check_published(const char *bits, const char *format)
         aq_publication made;
         kit.meta.version = version;
         aq_fake_quant_params(&quant, &kit.spec, &kit.params, &trained);
-        assert_succeeds(aq_publication_make(&plan, &history, &kit.meta, &kit.spec, &trained, obs,
-                                            ROWS, &made, NULL));
+        assert_succeeds(aq_publication_make(&plan, &history, &kit.meta,
+                                            learner_kit_exact(&kit.spec, &trained), obs, ROWS,
+                                            &made, NULL));
         assert_false(made.fell_back);
         assert_int_equal(made.snapshot->layers[0].format, quant.format);
         assert_is(made.snapshot, &trained);

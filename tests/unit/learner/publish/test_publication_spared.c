@@ -40,8 +40,9 @@ static aq_quant_error measure(spared_desk *desk, double budget)
     aq_publication_history history;
     aq_publication made;
     aq_publication_history_init(&history, &config);
-    assert_succeeds(aq_publication_make(&config, &history, &desk->kit.meta, &desk->kit.spec,
-                                        &desk->kit.params, desk->obs, ROWS, &made, &refusal));
+    assert_succeeds(aq_publication_make(&config, &history, &desk->kit.meta,
+                                        learner_kit_exact(&desk->kit.spec, &desk->kit.params),
+                                        desk->obs, ROWS, &made, &refusal));
     const aq_quant_error measured = made.measured;
     aq_publication_fini(&made);
     aq_publication_history_fini(&history);
@@ -79,8 +80,9 @@ TEST_IN(spared_desk, desk, not_every_twin_is_packed)
     aq_publication_history_init(&history, &config);
     for (; version < 100 && !differs; version++) {
         aq_publication made;
-        assert_succeeds(aq_publication_make(&config, &history, &kit->meta, &kit->spec, &kit->params,
-                                            desk->obs, ROWS, &made, &refusal));
+        assert_succeeds(aq_publication_make(&config, &history, &kit->meta,
+                                            learner_kit_exact(&kit->spec, &kit->params), desk->obs,
+                                            ROWS, &made, &refusal));
         first = version == 0 ? made.packed_bytes_fp32 : first;
         differs = made.packed_bytes_fp32 != first;
         aq_publication_fini(&made);

@@ -107,6 +107,29 @@ TEST_IN(deep, fixture, what_it_is_for_is_copied)
     assert_int_equal(aq_snapshot_validate(snapshot, NULL), 0);
 }
 
+TEST_IN(deep, fixture, a_policy_in_fp32_gives_what_its_parameters_do)
+{
+    const aq_quantize_plan plan = {.format = AQ_FORMAT_INT8_CHANNEL,
+                                   .layer_formats = {AQ_FORMAT_BF16}};
+    aq_snapshot *expected = quantizer_fixture_planned(fixture, &plan);
+    aq_snapshot *exact = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
+    aq_snapshot *snapshot = NULL;
+    assert_succeeds(aq_quantize_policy(exact, &plan, &snapshot, &refusal));
+    assert_int_equal(snapshot->run_id, fixture->meta.run_id);
+    assert_int_equal(snapshot->version, fixture->meta.version);
+    assert_int_equal(snapshot->learner_step, fixture->meta.learner_step);
+    assert_int_equal(snapshot->head, fixture->meta.head);
+    assert_string_equal(snapshot->task, fixture->meta.task);
+    assert_int_equal(aq_schema_hash(&snapshot->schema), aq_schema_hash(&fixture->schema));
+    for (uint32_t i = 0; i < fixture->spec.layer_count; i++) {
+        const aq_snapshot_layer *is = &snapshot->layers[i], *as = &expected->layers[i];
+        assert_int_equal(is->format, as->format);
+        assert_memory_equal(is->weights, as->weights, as->sizes.weights_bytes);
+        assert_memory_equal(is->bias, as->bias, fixture->spec.layers[i].outputs * sizeof(float));
+    }
+    aq_snapshot_unref(snapshot);
+}
+
 /* Refused with `code` and words that hold `words`; nothing given out. */
 static void refuse(const quantizer_fixture *fixture, uint32_t format, int code, const char *words)
 {
