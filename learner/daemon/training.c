@@ -318,9 +318,7 @@ static int create_trainer(aq_training *training)
     const aq_trainer_config trainer = {
         .core = {.publish_period = config->quantizer.publish_period,
                  .first_step = training->first_step,
-                 .error_rows = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32
-                                   ? (uint32_t)config->quantizer.error_rows
-                                   : 0,
+                 .error_rows = (uint32_t)config->quantizer.error_rows,
                  .versions_max = aq_pacing_lag(config),
                  .gradients =
                      aq_gradient_rules_of(config, training->begun.settings.gradient_values),

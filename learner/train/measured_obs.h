@@ -1,7 +1,7 @@
 /*
  * Measured observations: those of a batch on which a version is measured, before it goes out in
- * fewer bits. Where rows are sequences, only what an action followed counts: what lies behind the
- * end of a short one are zeros.
+ * fewer bits, as the network sees them. Where rows are sequences, only what an action followed
+ * counts: what lies behind the end of a short one are zeros.
  *
  * No state but the room for a copy; the trainer's thread.
  */
@@ -16,18 +16,19 @@
 
 typedef struct aq_measured_obs {
     uint32_t rows_max;
+    size_t inputs;
     bool is_one_episode; /* the policy keeps a state: rows follow one another */
-    float *copy;         /* of sequences; NULL: nothing can be measured */
+    float *copy;         /* of sequences, and of bytes; NULL: nothing is measured */
 } aq_measured_obs;
 
-/* Of a policy, so many rows at most; 0: nothing can be measured. */
+/* Of a policy, so many rows at most; 0: nothing is measured. */
 int aq_measured_obs_init(aq_measured_obs *obs, const aq_net_spec *spec,
                          uint32_t rows_max) AQ_MUST_USE;
 void aq_measured_obs_fini(aq_measured_obs *obs);
 
-/* `ret_rows` of them, (rows, inputs), the first few from all over; NULL and 0 where nothing can be
- * measured. Of n-step items these are the batch's own, which may be more. Valid as long as the
- * batch, and until the next call. */
+/* `ret_rows` of them, (rows, inputs), the first few from all over; NULL and 0 where nothing is
+ * measured. Of n-step items in floats these are the batch's own, which may be more. Valid as long
+ * as the batch, and until the next call. */
 const float *aq_measured_obs_of(const aq_measured_obs *obs, const aq_batch *batch,
                                 size_t *ret_rows);
 

@@ -31,8 +31,7 @@ aq_gradient_rules aq_gradient_rules_of(const aq_run_config *config, size_t value
 typedef struct aq_trainer_core_config {
     uint64_t publish_period;        /* steps, where versions are made by them */
     uint64_t first_step;            /* steps done before, by an earlier process */
-    uint32_t error_rows;            /* observations that a version is measured on, at most; 0: they
-                                       are no floats, and nothing can be measured on them */
+    uint32_t error_rows;            /* observations that a version is measured on, at most */
     aq_draw_audit *audit;           /* lent; NULL: none */
     aq_gradient_exchange *exchange; /* that is told of; lent; NULL: none */
     uint64_t versions_max;       /* of which steps are trained on, the newest included; 0: of any */

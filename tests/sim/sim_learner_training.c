@@ -362,9 +362,7 @@ void sim_learner_training_create(sim_learner *learner)
             .first_step = learner->first_step,
             .versions_max = aq_pacing_lag(settings),
             .gradients = aq_gradient_rules_of(settings, site->plan.settings.gradient_values),
-            .error_rows = site->plan.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32
-                              ? (uint32_t)site->plan.config.quantizer.error_rows
-                              : 0,
+            .error_rows = (uint32_t)site->plan.config.quantizer.error_rows,
             .exchange = rank->exchange,
         };
         create_prefetch(rank);

@@ -127,6 +127,29 @@ TEST_IN(sequences, it, n_step_items_are_measured_where_they_are)
     assert_int_equal(rows, ROWS);
 }
 
+/* 255 is 1 to a network. */
+TEST(bytes_are_measured_as_the_network_sees_them)
+{
+    uint8_t bytes[ROWS][INPUTS] = {{0, 255}, {51, 102}, {255, 0}, {1, 2}};
+    const aq_net_spec spec = linear_net();
+    aq_batch batch = {.rows = ROWS, .obs_bytes = INPUTS, .obs = (uint8_t *)bytes};
+    uint32_t length[] = {2}; /* of one sequence, the rows before */
+    aq_measured_obs measured;
+    size_t rows;
+    assert_int_equal(aq_measured_obs_init(&measured, &spec, ROWS - 1), 0);
+    for (int as_sequence = 0; as_sequence <= 1; as_sequence++) {
+        const float *obs = aq_measured_obs_of(&measured, &batch, &rows);
+        assert_int_equal(rows, as_sequence ? length[0] : ROWS - 1);
+        for (size_t i = 0; i < rows * INPUTS; i++) {
+            assert_true(obs[i] == (float)bytes[i / INPUTS][i % INPUTS] / 255.0f);
+        }
+        batch.rows = 1;
+        batch.steps = ROWS - 1;
+        batch.length = length;
+    }
+    aq_measured_obs_fini(&measured);
+}
+
 TEST_IN(sequences, it, where_there_is_nothing_to_measure_there_is_none)
 {
     const aq_net_spec spec = linear_net();
