@@ -1,7 +1,7 @@
 /*
  * What a version of the policy costs the learner: copying the parameters, which the trainer's
- * thread does, and making of them what goes out, which is the quantizer stage's. As many times as
- * long as a plain copy of the parameters takes, since all of it is memory that is walked over.
+ * thread does, and making of them what goes out, which is the quantizer stage's. Both stand beside
+ * a plain copy of the parameters, since of a wide policy most of it is reading memory.
  *
  *     build/bench/bench_version [WIDTH...]
  *

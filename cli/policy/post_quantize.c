@@ -3,7 +3,7 @@
  */
 #include "cli/policy/post_quantize.h"
 
-#include "library/source/policy_source.h"
+#include "common/nn/params.h"
 #include "quantizer/engine/engine.h"
 #include "quantizer/engine/qerror.h"
 

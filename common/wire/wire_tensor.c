@@ -66,7 +66,7 @@ int aq_tensor_packer_init(aq_tensor_packer *packer, size_t bytes_max, size_t ten
     *packer = (aq_tensor_packer){.context = context,
                                  .scratch = room,
                                  .taken = room + tensor_bytes_max,
-                                 .taken_bytes_max = bytes_max};
+                                 .room_left = bytes_max};
     return 0;
 }
 
@@ -81,7 +81,7 @@ static void take(aq_tensor_packer *packer, size_t size, ProtobufCBinaryData *ret
 {
     *ret_view = (ProtobufCBinaryData){.data = packer->taken, .len = size};
     packer->taken += size;
-    packer->taken_bytes_max -= size;
+    packer->room_left -= size;
 }
 
 /* How long it is as a zstd frame, where the next one is put; 0: it does not pay, or there is no
@@ -89,7 +89,7 @@ static void take(aq_tensor_packer *packer, size_t size, ProtobufCBinaryData *ret
 static size_t compress(aq_tensor_packer *packer, const uint8_t *bytes, size_t size)
 {
     const size_t size_max = size - size / SAVED_SHARE - 1;
-    AQ_ASSERT(packer->taken_bytes_max >= size_max);
+    AQ_ASSERT(packer->room_left >= size_max);
     const size_t compressed =
         ZSTD_compressCCtx(packer->context, packer->taken, size_max, bytes, size, LEVEL);
     return ZSTD_isError(compressed) ? 0 : compressed;
@@ -122,7 +122,7 @@ bool aq_tensor_compress(aq_tensor_packer *packer, const uint8_t *bytes, size_t s
 void aq_tensor_keep(aq_tensor_packer *packer, const uint8_t *bytes, size_t size,
                     ProtobufCBinaryData *ret_view)
 {
-    AQ_ASSERT(packer->taken_bytes_max >= size);
+    AQ_ASSERT(packer->room_left >= size);
     memcpy(packer->taken, bytes, size);
     take(packer, size, ret_view);
 }

@@ -48,7 +48,7 @@ typedef struct aq_tensor_packer {
     struct ZSTD_CCtx_s *context;
     uint8_t *scratch; /* for the caller, of tensor_bytes_max; the one block's beginning */
     uint8_t *taken;   /* where the next one is put */
-    size_t taken_bytes_max;
+    size_t room_left;
 } aq_tensor_packer;
 
 /* `bytes_max` bounds all tensors together, `tensor_bytes_max` each. AQ_E_NOMEM. */

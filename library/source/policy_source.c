@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/net/rpc/frame.h"
 #include "common/nn/obs_normalizer.h"
+#include "common/nn/params.h"
 #include "common/policy/layer_formats.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/nn/params.h"
 #include "common/policy/snapshot.h"
 #include "quantizer/quantize/quantize.h"
 

@@ -160,7 +160,7 @@ TEST_IN(fixture, all, more_than_was_claimed_is_refused)
 
 TEST(a_packer_without_memory_fails)
 {
-    aq_tensor_packer packer = {.taken_bytes_max = 4711};
+    aq_tensor_packer packer = {.room_left = 4711};
     assert_fails_without_memory(aq_tensor_packer_init(&packer, SIZE, SIZE));
-    assert_int_equal(packer.taken_bytes_max, 4711);
+    assert_int_equal(packer.room_left, 4711);
 }

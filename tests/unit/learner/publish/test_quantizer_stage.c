@@ -151,6 +151,21 @@ TEST_IN(stage_watcher, watcher, without_a_version_nothing_is_published)
     }
 }
 
+TEST_IN(stage_watcher, watcher, without_room_for_the_next_copy_nothing_is_published)
+{
+    assert_true(offer_policy(watcher, 1));
+    aq_test_fail_first(true);
+    assert_true(aq_quantizer_stage_run_one(watcher->stage));
+    aq_test_fail_first(false);
+    assert_int_equal(stage_watcher_event(watcher, 0).kind, 't');
+    assert_int_equal(stage_watcher_event(watcher, 0).code, AQ_E_NOMEM);
+    for (uint64_t step = 2; step < 6; step++) { /* no place was lost */
+        assert_true(offer_policy(watcher, step));
+        assert_true(aq_quantizer_stage_run_one(watcher->stage));
+        assert_event(watcher, step - 1, 'p', step);
+    }
+}
+
 TEST_IN(stage_watcher, watcher, what_can_not_be_published_is_trouble)
 {
     watcher->kit.params.bias[1][0] = NAN;
