@@ -52,7 +52,8 @@ static void let_root_start(void)
     }
 }
 
-void aq_rank_launch_wrap(uint64_t learners, aq_rank_launch *launch, aq_child_spec *spec)
+void aq_rank_launch_wrap(uint64_t learners, const char *folder, aq_rank_launch *launch,
+                         aq_child_spec *spec)
 {
     if (learners <= 1) {
         return;
@@ -60,11 +61,23 @@ void aq_rank_launch_wrap(uint64_t learners, aq_rank_launch *launch, aq_child_spe
     (void)snprintf(launch->count, sizeof(launch->count), "%" PRIu64, learners);
     /* Ranks have threads of their own, which belong on any processor. When one has died, mpirun
      * waits 2 s before it asks the others to end, and 2 s more for the last checkpoint: each new
-     * start waits for both. */
-    const char *const before[] = {
-        "--pdeathsig", "TERM",       "mpirun",          "-n",    launch->count,
-        "--bind-to",   "none",       "--oversubscribe", "--mca", "odls_base_sigkill_timeout",
-        "2",           spec->program};
+     * start waits for both. Left to itself it shares a folder of the user's with every other
+     * mpirun, and does not start where another removes that while it makes its own below it. */
+    const char *const before[] = {"--pdeathsig",
+                                  "TERM",
+                                  "mpirun",
+                                  "-n",
+                                  launch->count,
+                                  "--bind-to",
+                                  "none",
+                                  "--oversubscribe",
+                                  "--mca",
+                                  "orte_tmpdir_base",
+                                  folder,
+                                  "--mca",
+                                  "odls_base_sigkill_timeout",
+                                  "2",
+                                  spec->program};
     const size_t count = sizeof(before) / sizeof(before[0]);
     AQ_ASSERT(spec->args[AQ_SUPERVISOR_ARGS_MAX - count] == NULL);
     memmove(spec->args + count, spec->args,

@@ -135,7 +135,8 @@ static int start(train_session *session, const child_plan *plan, uint64_t number
     spec->program = program;
     spec->log_path = log_path;
     spec->cpus = aq_run_cpus_of(&session->cpus, plan == &learner_plan);
-    aq_rank_launch_wrap(plan == &learner_plan ? session->options->learners : 1, &launch, spec);
+    aq_rank_launch_wrap(plan == &learner_plan ? session->options->learners : 1,
+                        session->sockets.path, &launch, spec);
     return aq_supervisor_start(session->supervisor, spec, error);
 }
 

@@ -8,6 +8,7 @@ The storm of the long ones kills ranks AQ_STORM times (6), as AQ_SEED says:
     AQ_STORM=200 test_ranks.py B/cli/actorq B/learner/actorq-mpi.so LongTestRanks.test_a_storm
 """
 
+import glob
 import json
 import os
 import re
@@ -55,6 +56,11 @@ def rank_of(pid, run_dir):
     return int(found[1]) if found and is_learner else None
 
 
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return int(file.read().rsplit(")", 1)[1].split()[1])
+
+
 class RankRun(TrainRun):
     """A run whose learner is two ranks."""
 
@@ -91,8 +97,7 @@ class RankRun(TrainRun):
         self.wait("steps", self.trains)
         rank = self.ranks()[number]
         if freezes:
-            with open(f"/proc/{rank}/stat", encoding="utf-8") as file:
-                os.kill(int(file.read().rsplit(")", 1)[1].split()[1]), signal.SIGSTOP)
+            os.kill(parent_of(rank), signal.SIGSTOP)
         os.kill(rank, signal_number)
         self.wait("a new start", lambda: "event=resumed" in self.log())
         self.wait("its ranks", lambda: self.log().count("as a rank of the learner") >= 2)
@@ -111,6 +116,8 @@ class TestRanks(RankRun):
         self.wait("steps", self.trains)
         self.wait("the exchange's figures", lambda: self.metric("exchange_bytes"))
         self.assertEqual(self.metric("ranks"), 2)
+        self.assertEqual(len(glob.glob(f"/tmp/actorq-*/ompi.*/pid.{parent_of(self.ranks()[0])}")),
+                         1, "mpirun's files are not in the run's own folder")
         parameters = 4 * 16 + 16 + 16 * 2 + 2
         self.assertLess(self.metric("exchange_bytes"), 2 * parameters)
         self.assertEqual(self.end()["learners"], 2)
@@ -197,8 +204,8 @@ class LongTestRanks(RankRun):
     def mpirun(self, *words):
         """What came of ranks that mpirun has started."""
         return subprocess.run(["mpirun", "--bind-to", "none", "--oversubscribe", *words],
-                              env={**os.environ, **AS_ROOT}, timeout=2 * PATIENCE_S,
-                              capture_output=True, text=True, check=False)
+                              env={**os.environ, **AS_ROOT, "TMPDIR": self.home},
+                              timeout=2 * PATIENCE_S, capture_output=True, text=True, check=False)
 
     def test_a_rank_that_never_comes_is_given_up_in_words(self):
         """MPI would wait for it without end."""
@@ -249,7 +256,8 @@ class RankStorm(KillStorm):
 
     def start_learner(self):
         super().start_learner(before=["mpirun", "-n", "2", "--bind-to", "none", "--oversubscribe",
-                                      "--mca", "odls_base_sigkill_timeout", "2"], env=AS_ROOT)
+                                      "--mca", "odls_base_sigkill_timeout", "2"],
+                              env={**AS_ROOT, "TMPDIR": self.test.home})
 
     def kill(self):
         if self.rng.random() < 0.7:
