@@ -47,7 +47,8 @@ static const struct rung {
 #define RUNG_COUNT (sizeof(rungs) / sizeof(rungs[0]))
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static uint32_t detected;               /* set by `once`, then constant, as is the next */
+static uint32_t detected; /* set by `once`, then constant, as are the next */
+static bool streams_alone;
 static const char *ignored_environment; /* ACTORQ_CPU where it names no rung */
 static atomic_uint mask = UINT32_MAX;
 
@@ -76,6 +77,16 @@ static bool has_amx_bf16(void)
            (edx & (BF16 | TILE)) == (BF16 | TILE) && (saved & SAVED) == SAVED;
 }
 
+/* Of AMD's family 25, those with AVX-512: not every compiler of ours knows it by name. */
+static bool is_zen4(uint32_t flags)
+{
+    enum { BASE = 15, FAMILY = 25 };
+    unsigned eax, ebx, ecx, edx;
+    return (flags & AQ_CPU_AVX512) != 0 && __builtin_cpu_is("amd") &&
+           __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (eax >> 8 & 15) == BASE &&
+           BASE + (eax >> 20 & 255) == FAMILY;
+}
+
 static uint32_t detect(void)
 {
     uint32_t flags = 0;
@@ -99,6 +110,7 @@ static uint32_t detect(void)
             flags |= has_amx_bf16() ? AQ_CPU_AMX_BF16 : 0;
         }
     }
+    streams_alone = is_zen4(flags);
     return flags;
 }
 #elif defined(__aarch64__)
@@ -154,6 +166,12 @@ uint32_t aq_cpu_flags(void)
 {
     prepare_once();
     return detected & atomic_load(&mask);
+}
+
+bool aq_cpu_streams_alone(void)
+{
+    prepare_once();
+    return streams_alone;
 }
 
 void aq_cpu_set_mask(uint32_t new_mask)

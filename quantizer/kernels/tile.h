@@ -31,7 +31,7 @@
  * chains; where the order of the sums is given, one with many has to take its chains in turns.
  * Weights that outgrow the second-level cache are asked for ahead of time: what a core does by
  * itself depends on where things happen to lie (1.2 times as fast on a bad day; below that size,
- * 1.2 times slower).
+ * 1.2 times slower). Where it always reads one row's weights well by itself, it is left alone.
  *
  * No loop runs over accumulators, because GCC and clang both keep members of a structure in
  * registers but neither does so reliably for arrays that loops walk: macros go through the rows.
@@ -41,6 +41,7 @@
 
 #include <string.h>
 
+#include "common/sys/cpu.h"
 #include "quantizer/kernels/tile_job.h"
 
 #define TILE_INLINE static inline __attribute__((always_inline))
@@ -333,7 +334,8 @@ static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const voi
 {
     const uint32_t steps = tile_steps(row_bytes);
     const uint32_t pieces = input->pieces > 0 ? input->pieces : 1;
-    const bool far = tile_packed_bytes(row_bytes, layer->outputs) > FAR_BYTES_MIN;
+    const bool far = tile_packed_bytes(row_bytes, layer->outputs) > FAR_BYTES_MIN &&
+                     !(input->rows == 1 && aq_cpu_streams_alone());
     tile_job job = {
         .weights = layer->weights,
         .scale = layer->scale,
