@@ -31,8 +31,8 @@ enum aq_cpu_flag {
 /* What may be used: the processor's flags under the mask. */
 uint32_t aq_cpu_flags(void);
 
-/* Whether asking for lines ahead of time slows a lone stream of loads down: on a Zen 4, and not on a
- * Zen 5 (docs/benchmarks/kernels.md#reading-on-two-processors). No mask changes it. */
+/* Whether asking for lines ahead of time slows a lone stream of loads down: on a Zen 4, and not on
+ * a Zen 5 (docs/benchmarks/kernels.md#reading-on-two-processors). No mask changes it. */
 bool aq_cpu_streams_alone(void);
 
 /* Replaces the mask (all bits: no limit). Tests; before threads start. */
