@@ -39,7 +39,7 @@ static void add_run(const Actorq__V1__StatusReply *status, aq_metrics_page *page
                   (double)learner->env_steps_limit);
     aq_page_gauge(page, "checkpoint_step", "Step of training of the newest checkpoint on disk.",
                   (double)learner->checkpoint_step);
-    aq_page_gauge(page, "disk_stuck", "1 while the learner cannot write what it keeps, else 0.",
+    aq_page_gauge(page, "stuck", "1 while it cannot keep or publish what it learns, else 0.",
                   learner->trouble != NULL && learner->trouble[0] != '\0');
     for (size_t i = 0; i < learner->n_metrics; i++) {
         const Actorq__V1__MetricStatus *metric = learner->metrics[i];

@@ -133,9 +133,9 @@ static void note_members(const aq_run_facts *facts, aq_verdict *verdict)
         add(verdict, AQ_VERDICT_ATTENTION, "%" PRIu32 " %s silent; see the members below.",
             facts->silent, facts->silent == 1 ? "member is" : "members are");
     }
-    if (facts->is_stuck) {
-        add(verdict, AQ_VERDICT_BAD,
-            "The learner cannot write to its disk: what it learns is not kept.");
+    if (facts->trouble != NULL) {
+        add(verdict, AQ_VERDICT_BAD, "The learner cannot keep or publish what it learns: %s.",
+            facts->trouble);
     }
     if (facts->stuck > 0) {
         add(verdict, AQ_VERDICT_BAD,

@@ -31,9 +31,9 @@ typedef struct aq_run_facts {
     double env_steps_per_s, learner_steps_per_s;
     uint64_t stored, needed; /* steps in replay, and before training begins */
     uint32_t actors, evaluators, shards, shards_wanted;
-    uint32_t silent; /* members that missed their last heartbeats */
-    uint32_t stuck;  /* shards that cannot write */
-    bool is_stuck;   /* nor can the learner */
+    uint32_t silent;     /* members that missed their last heartbeats */
+    uint32_t stuck;      /* shards that cannot write */
+    const char *trouble; /* why the learner keeps or publishes nothing; NULL: it does */
     double learner_waits, actors_wait;
     enum aq_verdict_wait waits_for;
     double return_now, return_best, threshold;

@@ -114,7 +114,7 @@ static void take_learner(const Actorq__V1__LearnerStatus *learner, aq_run_facts 
     facts->wall_s = learner->wall_s;
     facts->env_steps = learner->env_steps;
     facts->learner_steps = learner->learner_steps;
-    facts->is_stuck = learner->trouble[0] != '\0';
+    facts->trouble = learner->trouble[0] != '\0' ? learner->trouble : NULL;
     facts->return_now = learner->return_mean;
     facts->return_best = learner->return_best;
     facts->waits_for = use && use->waited_answer_s > use->waited_limiter_s

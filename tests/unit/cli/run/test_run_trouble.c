@@ -49,11 +49,11 @@ TEST_IN(status_fixture, fixture, a_shard_that_cannot_write_is_trouble)
                         "replay 0 cannot write: no space left on the device");
 }
 
-TEST_IN(status_fixture, fixture, a_learner_that_cannot_write_is_trouble)
+TEST_IN(status_fixture, fixture, a_learner_that_keeps_nothing_is_trouble)
 {
     fixture->learner.trouble = (char *)(uintptr_t) "x/versions: no space";
     assert_string_equal(trouble_of(fixture, false),
-                        "the learner cannot write: x/versions: no space");
+                        "the learner cannot keep or publish: x/versions: no space");
 }
 
 TEST_IN(status_fixture, fixture, nobody_is_missed_at_the_start_and_the_end)

@@ -19,11 +19,11 @@ static bool page_says(const Actorq__V1__LearnerStatus *learner, const char *line
     return strstr((const char *)text->data, line) != NULL;
 }
 
-TEST(a_disk_that_is_stuck_shows)
+TEST(a_learner_that_is_stuck_shows)
 {
     static char reason[] = "checkpoints: no space left on the device";
     Actorq__V1__LearnerStatus learner = ACTORQ__V1__LEARNER_STATUS__INIT;
-    assert_true(page_says(&learner, "\nactorq_learner_disk_stuck 0\n"));
+    assert_true(page_says(&learner, "\nactorq_learner_stuck 0\n"));
     learner.trouble = reason;
-    assert_true(page_says(&learner, "\nactorq_learner_disk_stuck 1\n"));
+    assert_true(page_says(&learner, "\nactorq_learner_stuck 1\n"));
 }

@@ -161,9 +161,10 @@ TEST(members_in_trouble_are_counted)
     facts.stuck = 2;
     assert_note(&facts, AQ_VERDICT_ATTENTION, "1 member is silent");
     assert_note(&facts, AQ_VERDICT_BAD, "2 replay shards cannot write");
-    assert_silent(&facts, "The learner cannot write");
-    facts.is_stuck = true;
-    assert_note(&facts, AQ_VERDICT_BAD, "The learner cannot write to its disk");
+    assert_silent(&facts, "The learner cannot");
+    facts.trouble = "checkpoints: no space left";
+    assert_note(&facts, AQ_VERDICT_BAD,
+                "The learner cannot keep or publish what it learns: checkpoints: no space left.");
 }
 
 TEST(training_that_stands_still_is_bad)
@@ -212,7 +213,7 @@ TEST(everything_at_once_has_room)
     facts.shards_wanted = UINT32_MAX;
     facts.actors = facts.evaluators = 0;
     facts.silent = facts.stuck = UINT32_MAX;
-    facts.is_stuck = true;
+    facts.trouble = "versions: no space left";
     facts.learner_waits = facts.actors_wait = 1;
     facts.trend = AQ_TREND_FALLING;
     facts.return_now = facts.return_best = -1.7976931348623157e308;
