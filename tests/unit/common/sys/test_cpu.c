@@ -3,6 +3,8 @@
  * own affair; that they are a ladder, and that a mask takes away and never adds, holds everywhere.
  */
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "common/sys/cpu.h"
 #include "tests/support/test.h"
@@ -67,6 +69,32 @@ TEST_WITH(the_flags_are_a_ladder, allow_all, NULL)
     assert_int_equal(flags & ~(uint32_t)(AQ_CPU_NEON | AQ_CPU_NEON_DOT), 0);
 #endif
 }
+
+#if defined(__x86_64__)
+static bool linux_says(const char *line)
+{
+    char said[4096];
+    bool is_said = false;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    assert_non_null(file);
+    while (!is_said && fgets(said, sizeof(said), file) != NULL) {
+        said[strcspn(said, "\n")] = '\0';
+        is_said = strcmp(said, line) == 0;
+    }
+    (void)fclose(file);
+    return is_said;
+}
+
+TEST_WITH(a_zen_4_is_known_under_any_mask, allow_all, allow_all)
+{
+    const bool has_avx512 = (aq_cpu_flags() & AQ_CPU_AVX512) != 0;
+    const bool is_zen_4 =
+        has_avx512 && linux_says("vendor_id\t: AuthenticAMD") && linux_says("cpu family\t: 25");
+    assert_int_equal(aq_cpu_streams_alone(), is_zen_4);
+    aq_cpu_set_mask(0);
+    assert_int_equal(aq_cpu_streams_alone(), is_zen_4);
+}
+#endif
 
 TEST_WITH(a_mask_takes_away_and_never_adds, allow_all, allow_all)
 {
