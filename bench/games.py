@@ -29,8 +29,8 @@ ALGORITHMS = ["dqn", "ppo", "rainbow"]
 # What gymnax tells of its PPO, in its README.
 PUBLISHED = {"asterix": 15, "breakout": 28, "freeway": 58, "space_invaders": 131}
 EPISODES = 1000
-COLUMNS = ["options", "game", "algorithm", "format", "seed", "frames", "return_mean", "return_fp32",
-           "wall_s", "processor_s"]
+COLUMNS = ["options", "game", "algorithm", "format", "products", "seed", "frames", "return_mean",
+           "return_fp32", "wall_s", "processor_s"]
 
 
 def played_by(arguments, player, task):
@@ -58,6 +58,11 @@ def made(arguments, game, algorithm, precision):
             wanted and int(line["seed"]) <= arguments.seeds]
 
 
+def products_of(folder):
+    """What the learner computed in."""
+    return json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])["products"]
+
+
 def make(arguments, game, task, algorithm, precision):
     """The runs that have no line yet."""
     row = run_of(arguments, task, algorithm, precision)
@@ -65,7 +70,8 @@ def make(arguments, game, task, algorithm, precision):
     for seed in sorted(set(range(1, arguments.seeds + 1)) - there):
         folder = folder_of(arguments.work, row, seed)
         wall, used = train(arguments.actorq, row, folder, seed)
-        line = [arguments.options, game, algorithm, precision, seed, arguments.frames,
+        line = [arguments.options, game, algorithm, precision, products_of(folder), seed,
+                arguments.frames,
                 kept_return(arguments.actorq, row, folder, seed),
                 kept_return(arguments.actorq, row, folder, seed,
                             None if precision == "fp32" else "fp32"),
