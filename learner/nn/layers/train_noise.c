@@ -7,16 +7,21 @@
 #include "learner/nn/passes.h"
 #include "learner/nn/train_layers.h"
 
-/* to (rows, outputs) = e * from, or with `to` as it is added to. */
-static void multiply(const aq_train_layer *layer, const float *from, uint32_t rows, bool adds,
-                     float *to)
+/* to (rows, outputs) = e * from + base, or without a base e * from. */
+static void multiply(const aq_train_layer *layer, const float *restrict from, const float *base,
+                     uint32_t rows, float *restrict to)
 {
     const uint32_t width = layer->spec->outputs;
     const uint32_t group = width / aq_layer_noise_count(layer->spec);
+    float *restrict noise = layer->scratch; /* of each output: so the loop below is vectors */
+    for (uint32_t i = 0; i < width; i++) {
+        noise[i] = layer->noise[i / group];
+    }
     for (uint32_t row = 0; row < rows; row++, from += width, to += width) {
         for (uint32_t i = 0; i < width; i++) {
-            to[i] = layer->noise[i / group] * from[i] + (adds ? to[i] : 0.0f);
+            to[i] = noise[i] * from[i] + (base != NULL ? base[i] : 0.0f);
         }
+        base = base != NULL ? base + width : NULL;
     }
 }
 
@@ -33,10 +38,7 @@ static bool is_sum(const aq_train_layer *layer)
 static void forward(const aq_train_layer *layer, uint32_t rows)
 {
     const uint32_t width = layer->spec->outputs;
-    if (is_sum(layer)) {
-        memcpy(layer->out, layer->x[0], (size_t)rows * width * sizeof(float));
-    }
-    multiply(layer, layer->x[is_sum(layer)], rows, is_sum(layer), layer->out);
+    multiply(layer, layer->x[is_sum(layer)], is_sum(layer) ? layer->x[0] : NULL, rows, layer->out);
     if (layer->spec->activation != AQ_ACTIVATION_NONE) {
         aq_passes_best()->bias_activate(layer->out,
                                         memset(layer->scratch, 0, width * sizeof(float)), rows,
@@ -56,7 +58,7 @@ static void backward(const aq_train_layer *layer, const aq_train_gradient *gradi
         memcpy(gradient->d_x[0], gradient->d, (size_t)rows * width * sizeof(float));
     }
     if (gradient->wants_d_x[is_added]) {
-        multiply(layer, gradient->d, rows, false, gradient->d_x[is_added]);
+        multiply(layer, gradient->d, NULL, rows, gradient->d_x[is_added]);
     }
 }
 
