@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/policy/layer_formats.h"
 
@@ -136,4 +137,11 @@ void aq_run_config_choose_algorithm(aq_run_config *config, const aq_schema *sche
     if (config->learner.algorithm == AQ_ALGORITHM_AUTO) {
         config->learner.algorithm = aq_algorithm_for(schema);
     }
+}
+
+const aq_setting *aq_run_config_row(const char *key)
+{
+    const aq_setting *row = aq_settings_find(aq_run_config_table(), key);
+    AQ_ASSERT(row != NULL);
+    return row;
 }

@@ -6,7 +6,6 @@
  */
 #include "common/config/run_config.h"
 
-#include "common/base/assert.h"
 #include "common/experience/batch.h"
 #include "common/sys/log.h"
 
@@ -489,11 +488,4 @@ const aq_settings_table *aq_run_config_table(void)
 {
     static const aq_settings_table table = {rows, sizeof(rows) / sizeof(rows[0])};
     return &table;
-}
-
-const aq_setting *aq_run_config_row(const char *key)
-{
-    const aq_setting *row = aq_settings_find(aq_run_config_table(), key);
-    AQ_ASSERT(row != NULL);
-    return row;
 }
