@@ -71,8 +71,7 @@ def make(arguments, game, task, algorithm, precision):
         folder = folder_of(arguments.work, row, seed)
         wall, used = train(arguments.actorq, row, folder, seed)
         line = [arguments.options, game, algorithm, precision, products_of(folder), seed,
-                arguments.frames,
-                kept_return(arguments.actorq, row, folder, seed),
+                arguments.frames, kept_return(arguments.actorq, row, folder, seed),
                 kept_return(arguments.actorq, row, folder, seed,
                             None if precision == "fp32" else "fp32"),
                 f"{wall:.1f}", f"{used:.1f}"]

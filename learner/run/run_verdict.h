@@ -33,7 +33,7 @@ typedef struct aq_run_facts {
     uint32_t actors, evaluators, shards, shards_wanted;
     uint32_t silent;     /* members that missed their last heartbeats */
     uint32_t stuck;      /* shards that cannot write */
-    const char *trouble; /* why the learner keeps or publishes nothing; NULL: it does */
+    const char *trouble; /* the status's: why the learner can't keep or publish; NULL: it can */
     double learner_waits, actors_wait;
     enum aq_verdict_wait waits_for;
     double return_now, return_best, threshold;
