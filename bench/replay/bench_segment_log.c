@@ -153,7 +153,7 @@ static void write_log(bool compressed, figures *turn)
         log->class->poll(log, &progress);
     }
     turn->log_durable = seconds_since(start_ns);
-    log->class->close(log);
+    log->class->close(log, NULL);
     turn->log_synced = seconds_since(start_ns);
 }
 
@@ -164,7 +164,7 @@ static void recover(figures *turn)
     aq_replay_log *log = open_log(false, &records);
     turn->recover = seconds_since(start_ns);
     AQ_ASSERT(records == FRAMES);
-    log->class->close(log);
+    log->class->close(log, NULL);
 }
 
 static void read_files(figures *turn)

@@ -179,14 +179,14 @@ static int open_log(aq_replay_store *store, const aq_member_view *view, aq_error
         return rc;
     }
     if (found.store != store->identity) {
-        log->class->close(log);
+        log->class->close(log, NULL);
         return aq_fail(error, AQ_E_FOREIGN,
                        "%s: another store was put there since this process began", store->folder);
     }
     rc = aq_replay_service_attach(store->service, aq_clock_monotonic_ns(), log, found.last_number,
                                   backlog_bytes, store->folder);
     if (rc != 0) {
-        log->class->close(log);
+        log->class->close(log, NULL);
         return aq_fail(error, rc, "%s: %s", store->folder, aq_error_text(rc));
     }
     rc = aq_slot_file_write(store->folder, view->slot, error);
@@ -308,10 +308,18 @@ static void watch_trouble(aq_replay_store *store, const aq_replay_core *core, in
 void aq_replay_store_stop(aq_replay_store *store, const char *reason)
 {
     aq_replay_core *core = aq_replay_service_release(store->service, reason);
-    if (core != NULL) {
-        aq_replay_core_save(core);
-        watch_trouble(store, core, aq_clock_monotonic_ns());
-        aq_replay_core_destroy(core);
+    aq_error refused;
+    if (core == NULL) {
+        return;
+    }
+    aq_replay_core_save(core);
+    watch_trouble(store, core, aq_clock_monotonic_ns());
+    aq_replay_core_close(core, &refused);
+    if (refused.code != 0) {
+        aq_log(AQ_LOG_WARN, "log_left",
+               "the disk refused what was to be written last: senders have the steps that were not "
+               "acknowledged, and the next start has the priorities of the snapshot before",
+               "folder=%s reason=%s", AQ_LOG_QUOTED(store->folder), AQ_LOG_QUOTED(refused.text));
     }
 }
 

@@ -219,7 +219,7 @@ static int fill_folder(importing *work, aq_data_imported *ret_imported, aq_error
     rc = rc != 0 ? aq_fail(error, rc, "out of memory") : open_log(work, error);
     if (rc == 0) {
         rc = copy(work, ret_imported, error);
-        work->log->class->close(work->log);
+        work->log->class->close(work->log, NULL);
     }
     aq_queue_destroy(work->news);
     aq_data_lanes_destroy(work->marks);

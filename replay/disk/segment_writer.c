@@ -87,17 +87,25 @@ fail:
     return rc != AQ_E_NOMEM ? rc : aq_fail(error, rc, "no memory or thread to write segments");
 }
 
-void aq_segment_writer_destroy(aq_segment_writer *writer)
+/* Of records first. What could not be deleted is deleted by the next life. */
+static aq_error refused_last(const aq_segment_writer *writer)
 {
-    if (writer == NULL) {
-        return;
+    aq_error refused = writer->asides[AQ_WRITER_SNAPSHOT];
+    if (writer->failure != AQ_WRITER_NOTHING) {
+        (void)aq_fail(&refused, AQ_E_IO, "%s", writer->progress.reason);
     }
+    return refused;
+}
+
+void aq_segment_writer_destroy(aq_segment_writer *writer, aq_error *ret_refused)
+{
     aq_mutex_lock(&writer->mutex);
     writer->stop = true;
     pthread_cond_signal(&writer->work);
     aq_mutex_unlock(&writer->mutex);
     int rc = pthread_join(writer->thread, NULL);
     AQ_ASSERT(rc == 0);
+    *ret_refused = refused_last(writer);
     aq_segment_scribe_fini(&writer->scribe);
     aq_lease_unref(writer->snapshots[0].bytes);
     aq_lease_unref(writer->snapshots[1].bytes);

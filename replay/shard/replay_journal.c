@@ -13,10 +13,11 @@ void aq_replay_journal_init(aq_replay_journal *journal)
     *journal = (aq_replay_journal){.next_number = 1};
 }
 
-void aq_replay_journal_fini(aq_replay_journal *journal)
+void aq_replay_journal_close(aq_replay_journal *journal, aq_error *ret_refused)
 {
+    *ret_refused = (aq_error){0};
     if (journal->log != NULL) {
-        journal->log->class->close(journal->log);
+        journal->log->class->close(journal->log, ret_refused);
     }
     aq_free(journal->pending);
     aq_free(journal->marks);

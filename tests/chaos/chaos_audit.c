@@ -166,7 +166,7 @@ void chaos_audit_read(chaos_audit *audit, const char *folder)
     if (aq_segment_log_open(&config, &recovery, &found, &log, &refusal) != 0) {
         fail_msg("%s", refusal.text);
     }
-    log->class->close(log);
+    log->class->close(log, NULL);
 }
 
 /* ---- the sums ------------------------------------------------------------------------------- */

@@ -200,7 +200,7 @@ void segment_kit_open(segment_kit *kit, segment_harvest *harvest)
 void segment_kit_close(segment_kit *kit)
 {
     if (kit->log != NULL) {
-        kit->log->class->close(kit->log);
+        kit->log->class->close(kit->log, NULL);
         kit->log = NULL;
     }
 }

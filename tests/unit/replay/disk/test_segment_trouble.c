@@ -349,3 +349,36 @@ TEST_IN(bad_store, kit, a_segment_that_cannot_be_deleted_is_tried_again)
     segment_kit_wait(kit, has_reason, false);
     assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), -1);
 }
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* Closes the log; the disk refuses what is written last, in these words. */
+static void assert_close_says(segment_kit *kit, const char *words)
+{
+    aq_replay_log *log = kit->log;
+    aq_error refused;
+    kit->log = NULL;
+    log->class->close(log, &refused);
+    assert_true(refused.code < 0);
+    assert_says(refused.text, words);
+}
+
+TEST_IN(bad_store, kit, what_cannot_be_written_at_the_end_is_told)
+{
+    segment_kit_write(kit, 2);
+    assert_int_equal(segment_kit_snapshot(kit, 1000, 1), 0);
+    segment_kit_wait(kit, segment_kit_has_snapshots, 1);
+    atomic_store(&disk.renames_failing, 1 << 30);
+    assert_int_equal(segment_kit_snapshot(kit, 2000, 2), 0);
+    assert_close_says(kit, "snapshot.aqrs: can't rename");
+
+    segment_kit_open(kit, NULL);
+    atomic_store(&disk.room, 0);
+    segment_kit_append(kit, 1);
+    assert_close_says(kit, "can't write: No space");
+
+    atomic_store(&disk.room, 1L << 40);
+    atomic_store(&disk.renames_failing, 0);
+    segment_kit_assert_recovers(kit, 2);
+    assert_int_equal(kit->harvest.snapshot_size, 1000);
+}
