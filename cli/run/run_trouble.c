@@ -48,7 +48,7 @@ void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline,
         (void)snprintf(out, AQ_TROUBLE_MAX, "replay %" PRIu32 " cannot write: %s", stuck->slot,
                        stuck->replay->stuck);
     } else if (status->learner->trouble[0] != '\0') {
-        (void)snprintf(out, AQ_TROUBLE_MAX, "the learner cannot keep or publish: %s",
+        (void)snprintf(out, AQ_TROUBLE_MAX, "the learner cannot keep or publish what it learns: %s",
                        status->learner->trouble);
     } else if (is_settled && count_members(status, ACTORQ__V1__ROLE__ROLE_REPLAY) == 0) {
         (void)snprintf(out, AQ_TROUBLE_MAX, "no replay shard is in the run");

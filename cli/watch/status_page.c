@@ -232,7 +232,8 @@ static void print_learner(FILE *out, const char *url, const Actorq__V1__StatusRe
         print_energy(out, learner->energy);
     }
     if (learner->trouble[0] != '\0') {
-        aq_print_fact(out, "trouble", "%s", learner->trouble);
+        aq_print_fact(out, "trouble", "cannot keep or publish what it learns: %s",
+                      learner->trouble);
     }
     print_failures(out, status);
     print_findings(out, learner);

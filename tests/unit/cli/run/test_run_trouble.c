@@ -53,7 +53,7 @@ TEST_IN(status_fixture, fixture, a_learner_that_keeps_nothing_is_trouble)
 {
     fixture->learner.trouble = (char *)(uintptr_t) "x/versions: no space";
     assert_string_equal(trouble_of(fixture, false),
-                        "the learner cannot keep or publish: x/versions: no space");
+                        "the learner cannot keep or publish what it learns: x/versions: no space");
 }
 
 TEST_IN(status_fixture, fixture, nobody_is_missed_at_the_start_and_the_end)

@@ -15,6 +15,7 @@ static void make_young(status_fixture *fixture)
     fixture->metrics[0].value = (double)NAN;
     fixture->replay_use.priorities_sent = 0;
     fixture->replay.stuck = reason;
+    fixture->learner.trouble = reason;
 }
 
 static void add_shard(status_fixture *fixture)
