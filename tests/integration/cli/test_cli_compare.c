@@ -89,13 +89,17 @@ static void pause_briefly(void)
     aq_clock_wait_until(aq_clock_monotonic_ns() + 10 * AQ_NS_PER_MS);
 }
 
-/* The lock of a run's folder, once its learner has ended. */
+/* The lock of a run's folder, once its learner has ended, which it does soon after its command. */
 static aq_folder_lock *lock_of(const char *run)
 {
+    const int64_t end_ns = aq_clock_monotonic_ns() + 60 * AQ_NS_PER_S;
     aq_folder_lock *lock;
-    while (aq_folder_lock_take(file_in(folder, run), &lock, &refusal) != 0) {
+    int rc;
+    while ((rc = aq_folder_lock_take(file_in(folder, run), &lock, &refusal)) != 0 &&
+           aq_clock_monotonic_ns() < end_ns) {
         pause_briefly();
     }
+    assert_succeeds(rc);
     return lock;
 }
 
