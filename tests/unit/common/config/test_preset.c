@@ -98,7 +98,7 @@ static const struct {
     {NULL, "gym:MountainCar-v0", &choices, AQ_ALGORITHM_R2D2, "mountaincar-r2d2"},
     {NULL, "gym:LunarLander-v3", &choices, AQ_ALGORITHM_R2D2, "lander-r2d2"},
     {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_TD3, "lander-td3"},
-    {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_DDPG, "lander-ddpg"},
+    {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_DDPG, "none"},
     {NULL, "gym:LunarLanderContinuous-v3", &floats, AQ_ALGORITHM_AUTO, "lander-td3"},
     {NULL, "gym:Acrobot-v1", &choices, AQ_ALGORITHM_SAC, "any-sac"},
     {NULL, "gym:LunarLander-v3?wind=yes", &choices, AQ_ALGORITHM_AUTO, "lander-dqn"},
