@@ -66,8 +66,9 @@ def products_of(folder):
 def make(arguments, game, task, algorithm, precision):
     """The runs that have no line yet."""
     row = run_of(arguments, task, algorithm, precision)
-    there = {int(line["seed"]) for line in made(arguments, game, algorithm, precision)}
-    for seed in sorted(set(range(1, arguments.seeds + 1)) - there):
+    for seed in range(1, arguments.seeds + 1):
+        if any(int(line["seed"]) == seed for line in made(arguments, game, algorithm, precision)):
+            continue
         folder = folder_of(arguments.work, row, seed)
         wall, used = train(arguments.actorq, row, folder, seed)
         line = [arguments.options, game, algorithm, precision, products_of(folder), seed,
