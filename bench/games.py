@@ -13,7 +13,8 @@ is published of games of the same rules, where numbers that the rules leave open
 
 Each run becomes a line of bench/curves/games-runs.csv, or of the file that --results names, and a
 run that has its line is not made again: so a campaign adds up, commit by commit, over machines.
-With --report nothing is trained; the table is of what there is.
+With --report nothing is trained; the table is of what there is. Below it stands what int8 costs the
+policies of each algorithm: the mean of the differences, its standard error, and the extremes.
 """
 import argparse
 import json
@@ -89,6 +90,14 @@ def cell(lines, precision):
     return text if precision == "fp32" else text + in_fp32
 
 
+def what_int8_costs(lines):
+    """Return of policies in int8 beside that of the same weights in fp32, in percent."""
+    costs = [100 * (float(line["return_mean"]) / float(line["return_fp32"]) - 1) for line in lines]
+    error = statistics.stdev(costs) / len(costs) ** 0.5
+    return (f"{len(costs)} policies, {statistics.mean(costs):+.2f} ± {error:.2f} %, from "
+            f"{min(costs):+.1f} to {max(costs):+.1f} %")
+
+
 def listed(choices):
     def read(text):
         words = text.split(",")
@@ -125,6 +134,11 @@ def main():
         cells = [cell(made(arguments, game, *column), column[1]) for column in columns]
         print(f"| `{game}` | " + " | ".join([*others, *cells, str(PUBLISHED.get(game, ""))]) + " |",
               flush=True)
+    for algorithm in arguments.algorithms if "int8" in arguments.formats else []:
+        lines = [line for game in arguments.only
+                 for line in made(arguments, game, algorithm, "int8")]
+        if len(lines) > 1:
+            print(f"int8 beside fp32, {algorithm}: {what_int8_costs(lines)}")
 
 
 if __name__ == "__main__":
