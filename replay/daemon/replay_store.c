@@ -308,7 +308,7 @@ static void watch_trouble(aq_replay_store *store, const aq_replay_core *core, in
 void aq_replay_store_stop(aq_replay_store *store, const char *reason)
 {
     aq_replay_core *core = aq_replay_service_release(store->service, reason);
-    aq_error refused;
+    aq_error refused = {0};
     if (core == NULL) {
         return;
     }
@@ -316,9 +316,9 @@ void aq_replay_store_stop(aq_replay_store *store, const char *reason)
     watch_trouble(store, core, aq_clock_monotonic_ns());
     aq_replay_core_close(core, &refused);
     if (refused.code != 0) {
-        aq_log(AQ_LOG_WARN, "log_left",
-               "the disk refused what was to be written last: senders have the steps that were not "
-               "acknowledged, and the next start has the priorities of the snapshot before",
+        aq_log(AQ_LOG_WARN, "log_unfinished",
+               "the disk refused what was to be written last; senders have the steps that were not "
+               "acknowledged",
                "folder=%s reason=%s", AQ_LOG_QUOTED(store->folder), AQ_LOG_QUOTED(refused.text));
     }
 }

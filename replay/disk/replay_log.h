@@ -71,10 +71,10 @@ typedef struct aq_replay_log_class {
      * AQ_E_UNSUPPORTED where records are compressed or cannot be mapped; AQ_E_IO, AQ_E_NOMEM. */
     int (*map)(aq_replay_log *log, uint64_t number, uint64_t segment, aq_lease **ret_frame);
 
-    /* Writes what waits, syncs, gives everything back. *ret_refused, if not NULL, says what the
-     * disk refused (code 0: nothing): records or a snapshot that were never told to be durable, or
-     * the sync of what was. */
-    void (*close)(aq_replay_log *log, aq_error *ret_refused);
+    /* Writes what waits, syncs, gives everything back. `error` (NULL is fine) is filled where the
+     * disk refused some of it: records or a snapshot that were never told to be durable, or the
+     * sync of what was. */
+    void (*close)(aq_replay_log *log, aq_error *error);
 } aq_replay_log_class;
 
 /* It begins with its class; what follows is the implementation's own. */

@@ -109,17 +109,13 @@ static int map(aq_replay_log *log, uint64_t number, uint64_t segment, aq_lease *
     return aq_segment_map_lease(mine(log)->map, segment, number, ret_frame);
 }
 
-static void close_log(aq_replay_log *log, aq_error *ret_refused)
+static void close_log(aq_replay_log *log, aq_error *error)
 {
     segment_log *segments = mine(log);
-    aq_error refused;
-    aq_segment_writer_destroy(segments->writer, &refused);
+    aq_segment_writer_destroy(segments->writer, error);
     aq_segment_map_destroy(segments->map);
     aq_segment_folder_close(&segments->folder);
     aq_free(segments);
-    if (ret_refused != NULL) {
-        *ret_refused = refused;
-    }
 }
 
 static const aq_replay_log_class SEGMENT_LOG_CLASS = {

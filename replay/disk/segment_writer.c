@@ -88,16 +88,17 @@ fail:
 }
 
 /* Of records first. What could not be deleted is deleted by the next life. */
-static aq_error refused_last(const aq_segment_writer *writer)
+static void tell_refused(const aq_segment_writer *writer, aq_error *error)
 {
-    aq_error refused = writer->asides[AQ_WRITER_SNAPSHOT];
+    const aq_error *snapshot = &writer->asides[AQ_WRITER_SNAPSHOT];
     if (writer->failure != AQ_WRITER_NOTHING) {
-        (void)aq_fail(&refused, AQ_E_IO, "%s", writer->progress.reason);
+        (void)aq_fail(error, AQ_E_IO, "%s", writer->progress.reason);
+    } else if (snapshot->code != 0) {
+        (void)aq_fail(error, snapshot->code, "%s", snapshot->text);
     }
-    return refused;
 }
 
-void aq_segment_writer_destroy(aq_segment_writer *writer, aq_error *ret_refused)
+void aq_segment_writer_destroy(aq_segment_writer *writer, aq_error *error)
 {
     aq_mutex_lock(&writer->mutex);
     writer->stop = true;
@@ -105,7 +106,7 @@ void aq_segment_writer_destroy(aq_segment_writer *writer, aq_error *ret_refused)
     aq_mutex_unlock(&writer->mutex);
     int rc = pthread_join(writer->thread, NULL);
     AQ_ASSERT(rc == 0);
-    *ret_refused = refused_last(writer);
+    tell_refused(writer, error);
     aq_segment_scribe_fini(&writer->scribe);
     aq_lease_unref(writer->snapshots[0].bytes);
     aq_lease_unref(writer->snapshots[1].bytes);

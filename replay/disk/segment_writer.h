@@ -39,8 +39,8 @@ typedef struct aq_segment_writer_config {
 int aq_segment_writer_create(const aq_segment_writer_config *config, aq_segment_writer **ret_writer,
                              aq_error *error) AQ_MUST_USE;
 
-/* Writes what waits, and syncs. *ret_refused: what the disk refuses even now; code 0: nothing. */
-void aq_segment_writer_destroy(aq_segment_writer *writer, aq_error *ret_refused);
+/* Writes what waits, and syncs. `error` (NULL is fine) tells what the disk refuses even now. */
+void aq_segment_writer_destroy(aq_segment_writer *writer, aq_error *error);
 
 /* The segment is in the map. AQ_E_FULL, AQ_E_NOMEM. */
 int aq_segment_writer_begin(aq_segment_writer *writer, uint64_t segment, uint64_t next_number,

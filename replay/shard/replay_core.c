@@ -62,21 +62,20 @@ int aq_replay_core_create(const aq_shard_run *run, int64_t now_ns, aq_replay_cor
 }
 
 /* Tables let go of messages, messages of the log's files; then the log may close. */
-void aq_replay_core_close(aq_replay_core *core, aq_error *ret_refused)
+void aq_replay_core_close(aq_replay_core *core, aq_error *error)
 {
     aq_replay_saver_fini(&core->saver);
     aq_replay_tables_fini(&core->tables);
     aq_message_store_destroy(core->messages);
-    aq_replay_journal_close(&core->journal, ret_refused);
+    aq_replay_journal_close(&core->journal, error);
     aq_replay_roster_destroy(core->roster);
     aq_free(core);
 }
 
 void aq_replay_core_destroy(aq_replay_core *core)
 {
-    aq_error refused;
     if (core != NULL) {
-        aq_replay_core_close(core, &refused);
+        aq_replay_core_close(core, NULL);
     }
 }
 

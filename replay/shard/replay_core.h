@@ -60,8 +60,8 @@ int aq_replay_core_create(const aq_shard_run *run, int64_t now_ns, aq_replay_cor
                           aq_error *error) AQ_MUST_USE;
 void aq_replay_core_destroy(aq_replay_core *core); /* NULL is fine; closes the log */
 
-/* Destroys it. *ret_refused: what its log could not write any more; code 0: nothing. */
-void aq_replay_core_close(aq_replay_core *core, aq_error *ret_refused);
+/* Destroys it, too; fills `error` (NULL is fine) with what its log could not write any more. */
+void aq_replay_core_close(aq_replay_core *core, aq_error *error);
 
 const aq_run_settings *aq_replay_core_settings(const aq_replay_core *core);
 const aq_layout *aq_replay_core_layout(const aq_replay_core *core);

@@ -13,11 +13,10 @@ void aq_replay_journal_init(aq_replay_journal *journal)
     *journal = (aq_replay_journal){.next_number = 1};
 }
 
-void aq_replay_journal_close(aq_replay_journal *journal, aq_error *ret_refused)
+void aq_replay_journal_close(aq_replay_journal *journal, aq_error *error)
 {
-    *ret_refused = (aq_error){0};
     if (journal->log != NULL) {
-        journal->log->class->close(journal->log, ret_refused);
+        journal->log->class->close(journal->log, error);
     }
     aq_free(journal->pending);
     aq_free(journal->marks);

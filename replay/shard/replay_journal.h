@@ -38,9 +38,9 @@ typedef struct aq_replay_journal {
     aq_log_mark *marks; /* room for those of a whole roster */
 } aq_replay_journal;
 
-/* Empty. Closing it closes the log, and says what that was refused. */
+/* Empty. Closing it closes the log, which may fill `error`. */
 void aq_replay_journal_init(aq_replay_journal *journal);
-void aq_replay_journal_close(aq_replay_journal *journal, aq_error *ret_refused);
+void aq_replay_journal_close(aq_replay_journal *journal, aq_error *error);
 
 /* From here on there is a log, whose newest record is `last_number`; taken over on success.
  * AQ_E_NOMEM. */

@@ -191,16 +191,15 @@ static int map(aq_replay_log *log, uint64_t number, uint64_t segment, aq_lease *
 }
 
 /* An orderly end writes all there is, if it can. */
-static void close_log(aq_replay_log *log, aq_error *ret_refused)
+static void close_log(aq_replay_log *log, aq_error *error)
 {
     sim_platter *platter = (sim_platter *)log;
-    *ret_refused = (aq_error){0};
     if (!platter->is_open) {
         return; /* it was killed */
     }
     if (platter->full) {
         sim_platter_kill(platter);
-        (void)aq_fail(ret_refused, AQ_E_NO_SPACE, "the disk is full");
+        (void)aq_fail(error, AQ_E_NO_SPACE, "the disk is full");
         return;
     }
     platter->durable = platter->count;

@@ -356,7 +356,7 @@ TEST_IN(bad_store, kit, a_segment_that_cannot_be_deleted_is_tried_again)
 static void assert_close_says(segment_kit *kit, const char *words)
 {
     aq_replay_log *log = kit->log;
-    aq_error refused;
+    aq_error refused = {0};
     kit->log = NULL;
     log->class->close(log, &refused);
     assert_true(refused.code < 0);
