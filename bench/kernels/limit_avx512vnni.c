@@ -1,5 +1,6 @@
 /*
- * Limit loops of AVX-512 with VNNI: twelve chains, more than latency times throughput asks for.
+ * Limit loops of AVX-512 with VNNI: twelve chains, more than latency times throughput asks for. And
+ * those of AMX, which has products of bytes of its own.
  */
 #include <immintrin.h>
 
@@ -7,7 +8,56 @@
 #include "bench/kernels/limit_read.h"
 #include "bench/kernels/limit_tables.h"
 
-enum { CHAINS = 12, BYTE_PRODUCTS = 64, FLOATS = 16 };
+enum { CHAINS = 12, FLOATS = 16 };
+
+#ifdef __AMX_INT8__
+#define RUNG   "amx"
+#define LIMITS aq_limit_loops_amx
+
+enum { TILE_ROWS = 16, TILE_BYTES = 1024, DOT_OPERATIONS = 2 * 3 * TILE_ROWS * TILE_BYTES };
+
+/* Three tiles of sums. The bytes are many different ones: of zeros a Xeon multiplies twice as many
+ * in the same time. */
+static uint64_t dot_products(uint32_t steps)
+{
+    struct {
+        uint8_t palette, start_row, reserved[14];
+        uint16_t row_bytes[16];
+        uint8_t rows[16];
+    } shapes = {.palette = 1};
+    unsigned char bytes[2 * TILE_BYTES];
+    int32_t sums[TILE_BYTES / sizeof(int32_t)];
+    uint64_t all = 0;
+    for (int i = 0; i < 5; i++) {
+        shapes.row_bytes[i] = TILE_BYTES / TILE_ROWS;
+        shapes.rows[i] = TILE_ROWS;
+    }
+    for (uint32_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (unsigned char)(i * UINT32_C(2654435761) >> 13);
+    }
+    _tile_loadconfig(&shapes);
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_loadd(3, bytes, TILE_BYTES / TILE_ROWS);
+    _tile_loadd(4, bytes + TILE_BYTES, TILE_BYTES / TILE_ROWS);
+    for (uint32_t step = 0; step < steps; step++) {
+        _tile_dpbusd(0, 3, 4);
+        _tile_dpbusd(1, 3, 4);
+        _tile_dpbusd(2, 3, 4);
+    }
+    _tile_stored(0, sums, TILE_BYTES / TILE_ROWS);
+    _tile_release();
+    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+        all += (uint32_t)sums[i];
+    }
+    return all;
+}
+#else
+#define RUNG   "avx512vnni"
+#define LIMITS aq_limit_loops_avx512vnni
+
+enum { BYTE_PRODUCTS = 64, DOT_OPERATIONS = 2 * CHAINS * BYTE_PRODUCTS };
 
 static uint64_t dot_products(uint32_t steps)
 {
@@ -29,6 +79,7 @@ static uint64_t dot_products(uint32_t steps)
     }
     return (uint32_t)_mm512_reduce_add_epi32(sums[0]);
 }
+#endif
 
 static uint64_t fused_products(uint32_t steps)
 {
@@ -50,11 +101,11 @@ static uint64_t fused_products(uint32_t steps)
     return (uint64_t)_mm512_reduce_add_ps(sums[0]);
 }
 
-const aq_limit_loops aq_limit_loops_avx512vnni = {
-    .rung = "avx512vnni",
+const aq_limit_loops LIMITS = {
+    .rung = RUNG,
     .readers = LIMIT_READERS,
     .dot = dot_products,
     .fma = fused_products,
-    .dot_operations = 2 * CHAINS * BYTE_PRODUCTS,
+    .dot_operations = DOT_OPERATIONS,
     .fma_operations = 2 * CHAINS * FLOATS,
 };

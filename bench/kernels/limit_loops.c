@@ -72,6 +72,9 @@ static const aq_limit_loops *const all_loops[] = {
 #if AQ_BENCH_HAS_AVX512VNNI
     &aq_limit_loops_avx512vnni,
 #endif
+#if AQ_BENCH_HAS_AMX
+    &aq_limit_loops_amx,
+#endif
 #if AQ_BENCH_HAS_NEON
     &aq_limit_loops_neon,
 #endif

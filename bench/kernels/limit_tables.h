@@ -9,6 +9,7 @@
 extern const aq_limit_loops aq_limit_loops_avx2;
 extern const aq_limit_loops aq_limit_loops_avxvnni;
 extern const aq_limit_loops aq_limit_loops_avx512vnni;
+extern const aq_limit_loops aq_limit_loops_amx;
 extern const aq_limit_loops aq_limit_loops_neon;
 extern const aq_limit_loops aq_limit_loops_neondot;
 

@@ -1,6 +1,7 @@
 /*
  * The processor, read once and kept (process-wide, under pthread_once).
  */
+#define _DEFAULT_SOURCE /* syscall */
 #include "common/sys/cpu.h"
 
 #include <pthread.h>
@@ -12,6 +13,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -21,7 +24,7 @@
 
 #define X86_FLAGS                                                                                  \
     ((uint32_t)(AQ_CPU_SSE42 | AQ_CPU_AVX2 | AQ_CPU_AVX_VNNI | AQ_CPU_AVX512 |                     \
-                AQ_CPU_AVX512_VNNI | AQ_CPU_AVX512_BF16 | AQ_CPU_AMX_BF16))
+                AQ_CPU_AVX512_VNNI | AQ_CPU_AVX512_BF16 | AQ_CPU_AMX))
 #define ARM_FLAGS ((uint32_t)(AQ_CPU_NEON | AQ_CPU_NEON_DOT))
 #define ALL_FLAGS (X86_FLAGS | ARM_FLAGS)
 
@@ -39,7 +42,7 @@ static const struct rung {
     {"avx512", AQ_CPU_AVX512, X86_FLAGS},
     {"avx512vnni", AQ_CPU_AVX512_VNNI, X86_FLAGS},
     {"avx512bf16", AQ_CPU_AVX512_BF16, X86_FLAGS},
-    {"amxbf16", AQ_CPU_AMX_BF16, X86_FLAGS},
+    {"amx", AQ_CPU_AMX, X86_FLAGS},
     {"neon", AQ_CPU_NEON, ARM_FLAGS},
     {"neondot", AQ_CPU_NEON_DOT, ARM_FLAGS},
 };
@@ -67,14 +70,26 @@ static bool has_avx_vnni(void)
     return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1u << 4)) != 0;
 }
 
-/* And whether the operating system saves tiles; a processor with AVX-512 has been asked that. */
-static bool has_amx_bf16(void)
+/* Linux gives a process registers for tiles when it asks; signals take more of a stack then. */
+static bool may_use_tiles(void)
 {
-    enum { BF16 = 1u << 22, TILE = 1u << 24, SAVED = 3u << 17 };
+#if defined(SYS_arch_prctl)
+    enum { ASK = 0x1023, TILE_DATA = 18 };
+    return syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}
+
+/* And whether the operating system saves tiles; a processor with AVX-512 has been asked that. */
+static bool has_amx(void)
+{
+    enum { BF16 = 1u << 22, TILE = 1u << 24, INT8 = 1u << 25, SAVED = 3u << 17 };
+    const unsigned wanted = BF16 | TILE | INT8;
     unsigned eax, ebx, ecx, edx, saved, more;
     __asm__("xgetbv" : "=a"(saved), "=d"(more) : "c"(0));
-    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
-           (edx & (BF16 | TILE)) == (BF16 | TILE) && (saved & SAVED) == SAVED;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & wanted) == wanted &&
+           (saved & SAVED) == SAVED && may_use_tiles();
 }
 
 /* Of AMD's family 25, those with AVX-512: not every compiler of ours knows it by name. */
@@ -107,7 +122,7 @@ static uint32_t detect(void)
          * not (docs/benchmarks/learner-speed.md). */
         if (__builtin_cpu_supports("avx512bf16")) {
             flags |= __builtin_cpu_is("intel") ? 0 : AQ_CPU_AVX512_BF16;
-            flags |= has_amx_bf16() ? AQ_CPU_AMX_BF16 : 0;
+            flags |= has_amx() ? AQ_CPU_AMX : 0;
         }
     }
     streams_alone = is_zen4(flags);

@@ -3,7 +3,7 @@
  *
  * On x86-64, flags come from __builtin_cpu_supports, which also checks that the operating system
  * saves the registers; on Arm of 64 bits, from the kernel. Elsewhere there are none.
- * ACTORQ_CPU=scalar|sse42|avx2|avxvnni|avx512|avx512vnni|avx512bf16|amxbf16, or
+ * ACTORQ_CPU=scalar|sse42|avx2|avxvnni|avx512|avx512vnni|avx512bf16|amx, or
  * scalar|neon|neondot, allows that rung and those below it; a rung of the other family allows the
  * scalar one. Any thread, where nothing else is said.
  */
@@ -23,7 +23,7 @@ enum aq_cpu_flag {
     AQ_CPU_AVX512 = 1 << 3, /* F, BW, DQ, VL */
     AQ_CPU_AVX512_VNNI = 1 << 4,
     AQ_CPU_AVX512_BF16 = 1 << 5, /* on AMD's only: see cpu.c */
-    AQ_CPU_AMX_BF16 = 1 << 6,    /* tiles, for who asks Linux, and AVX512-BF16 */
+    AQ_CPU_AMX = 1 << 6,         /* tiles, of bf16 and of int8, and AVX512-BF16 */
     AQ_CPU_NEON = 1 << 7,
     AQ_CPU_NEON_DOT = 1 << 8, /* SDOT and UDOT */
 };

@@ -1,13 +1,9 @@
 /*
  * Which kernels a product goes to, and the memory and the threads of those in bf16.
  */
-#define _DEFAULT_SOURCE /* syscall */
 #include "learner/nn/products.h"
 
-#include <pthread.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cblas.h>
 
@@ -34,26 +30,9 @@ struct aq_products {
     aq_bf16_product now;
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool may_use_tiles; /* set by `once`, then constant */
-
-/* Linux gives a process registers for tiles when it asks; signals take more of a stack then. */
-static void ask_for_tiles(void)
-{
-#if defined(SYS_arch_prctl)
-    enum { ASK = 0x1023, TILE_DATA = 18 };
-    may_use_tiles = syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
-#endif
-}
-
 static bool has_amx(void)
 {
-    if ((aq_cpu_flags() & AQ_CPU_AMX_BF16) == 0) {
-        return false;
-    }
-    const int rc = pthread_once(&once, ask_for_tiles);
-    AQ_ASSERT(rc == 0);
-    return may_use_tiles;
+    return (aq_cpu_flags() & AQ_CPU_AMX) != 0;
 }
 
 bool aq_products_has_bf16(void)

@@ -30,6 +30,9 @@ static const aq_qkernels scalar_kernels = {
 
 /* Best first; the scalar reference, which needs nothing, ends the ladder. */
 static const aq_qkernels *const ladder[] = {
+#ifdef AQ_HAVE_AMX
+    &aq_qkernels_amx,
+#endif
 #ifdef AQ_HAVE_AVX512VNNI
     &aq_qkernels_avx512vnni,
 #endif

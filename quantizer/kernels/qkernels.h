@@ -130,7 +130,7 @@ typedef struct aq_linear_kernel {
 } aq_linear_kernel;
 
 typedef struct aq_qkernels {
-    const char *name;   /* "scalar", "avx2", "avxvnni", "avx512vnni", "neon", "neondot" */
+    const char *name;   /* "scalar", "avx2", "avxvnni", "avx512vnni", "amx", "neon", "neondot" */
     uint32_t cpu_flags; /* what it needs, of enum aq_cpu_flag */
 
     /* Each row's q, scale and zero point. The room of each row of q is written whole; bytes beyond

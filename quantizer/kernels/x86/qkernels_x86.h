@@ -16,6 +16,9 @@ extern const aq_qkernels aq_qkernels_avxvnni;
 /* AVX-512 (F, BW, DQ, VL) with VNNI: 64 exact multiply-adds an instruction. */
 extern const aq_qkernels aq_qkernels_avx512vnni;
 
+/* The same with AMX: 16,384 exact multiply-adds an instruction, for int8 layers of several rows. */
+extern const aq_qkernels aq_qkernels_amx;
+
 /* Quantizing rows, for the tables above and for rungs that have nothing better. */
 void aq_quantize_rows_avx2(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
                            uint8_t *q, size_t q_stride, aq_row_quant *ret_quant);
@@ -48,5 +51,6 @@ extern const aq_linear_kernel aq_int8_avx512vnni;
 extern const aq_linear_kernel aq_int4_avx512vnni;
 extern const aq_linear_kernel aq_int2_avx512vnni;
 extern const aq_linear_kernel aq_sparse_avx512vnni;
+extern const aq_linear_kernel aq_int8_amx;
 
 #endif

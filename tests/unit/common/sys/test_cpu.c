@@ -53,7 +53,7 @@ TEST_WITH(the_flags_are_a_ladder, allow_all, NULL)
     if ((flags & AQ_CPU_AVX_VNNI) != 0) {
         assert_true((flags & AQ_CPU_AVX2) != 0);
     }
-    if ((flags & (AQ_CPU_AVX512_VNNI | AQ_CPU_AVX512_BF16 | AQ_CPU_AMX_BF16)) != 0) {
+    if ((flags & (AQ_CPU_AVX512_VNNI | AQ_CPU_AVX512_BF16 | AQ_CPU_AMX)) != 0) {
         assert_true((flags & AQ_CPU_AVX512) != 0);
     }
     if ((flags & AQ_CPU_NEON_DOT) != 0) {
@@ -122,10 +122,10 @@ static void assert_ladder(const char *const *names, const uint32_t *flags, size_
 TEST(a_rung_of_x86_allows_those_below_it)
 {
     static const char *const names[] = {"sse42",      "avx2",       "avxvnni", "avx512",
-                                        "avx512vnni", "avx512bf16", "amxbf16"};
-    static const uint32_t flags[] = {AQ_CPU_SSE42,   AQ_CPU_AVX2,        AQ_CPU_AVX_VNNI,
-                                     AQ_CPU_AVX512,  AQ_CPU_AVX512_VNNI, AQ_CPU_AVX512_BF16,
-                                     AQ_CPU_AMX_BF16};
+                                        "avx512vnni", "avx512bf16", "amx"};
+    static const uint32_t flags[] = {AQ_CPU_SSE42,  AQ_CPU_AVX2,        AQ_CPU_AVX_VNNI,
+                                     AQ_CPU_AVX512, AQ_CPU_AVX512_VNNI, AQ_CPU_AVX512_BF16,
+                                     AQ_CPU_AMX};
     assert_ladder(names, flags, sizeof(flags) / sizeof(flags[0]));
 }
 
@@ -165,7 +165,7 @@ TEST(flags_have_a_text)
     assert_string_equal(aq_cpu_flags_text(0, text, sizeof(text)), "scalar");
     assert_string_equal(aq_cpu_flags_text(AQ_CPU_AVX2, text, sizeof(text)), "avx2");
     assert_string_equal(aq_cpu_flags_text(UINT32_MAX, text, sizeof(text)),
-                        "sse42 avx2 avxvnni avx512 avx512vnni avx512bf16 amxbf16 neon neondot");
+                        "sse42 avx2 avxvnni avx512 avx512vnni avx512bf16 amx neon neondot");
     assert_string_equal(aq_cpu_flags_text(AQ_CPU_NEON | AQ_CPU_NEON_DOT, text, sizeof(text)),
                         "neon neondot");
     assert_string_equal(aq_cpu_flags_text(AQ_CPU_SSE42 | AQ_CPU_AVX512, text, sizeof(text)),

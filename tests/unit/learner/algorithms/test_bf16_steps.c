@@ -81,7 +81,7 @@ TEST(what_was_trained_in_one_format_goes_on_in_the_other)
 
 TEST(a_processor_without_bf16_computes_as_in_fp32)
 {
-    aq_cpu_set_mask(~(uint32_t)(AQ_CPU_AVX512_BF16 | AQ_CPU_AMX_BF16));
+    aq_cpu_set_mask(~(uint32_t)(AQ_CPU_AVX512_BF16 | AQ_CPU_AMX));
     aq_agent *bf16 = agent_in(AQ_PRODUCTS_BF16, 1), *fp32 = agent_in(AQ_PRODUCTS_FP32, 1);
     train(bf16, 1);
     train(fp32, 1);

@@ -86,7 +86,7 @@ static float sum_of_tiles(const aq_product *p, uint32_t r, uint32_t c)
 
 static void make_expected(const aq_product *p)
 {
-    const bool is_tiled = (aq_cpu_flags() & AQ_CPU_AMX_BF16) != 0;
+    const bool is_tiled = (aq_cpu_flags() & AQ_CPU_AMX) != 0;
     for (uint32_t r = 0; r < p->m; r++) {
         for (uint32_t c = 0; c < p->n; c++) {
             at->expected[r * p->n + c] = (is_tiled ? sum_of_tiles : sum_of_vdpbf16ps)(p, r, c);
@@ -232,7 +232,7 @@ TEST(what_products_are_in_follows_from_the_setting_and_the_processor)
     config.learner.products = AQ_PRODUCTS_BF16;
     assert_string_equal(aq_products_format(&config), best);
     assert_int_equal(aq_products_bf16_threads(&config, 3), aq_products_has_bf16() ? 3 : 0);
-    aq_cpu_set_mask(~(uint32_t)(AQ_CPU_AVX512_BF16 | AQ_CPU_AMX_BF16));
+    aq_cpu_set_mask(~(uint32_t)(AQ_CPU_AVX512_BF16 | AQ_CPU_AMX));
     assert_string_equal(aq_products_format(&config), "fp32");
     assert_int_equal(aq_products_bf16_threads(&config, 3), 0);
     aq_cpu_set_mask(UINT32_MAX);

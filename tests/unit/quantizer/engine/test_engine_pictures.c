@@ -9,10 +9,12 @@
 enum { PICTURES = 3, ACTIONS = 3 };
 
 static const aq_conv_shape shapes[] = {
-    {12, 9, 4, 20, 3, 1, 0},                          /* pieces of whole units */
-    {11, 13, 3, 17, 5, 2, 0}, {9, 9, 7, 33, 3, 1, 1}, /* with rests, and a border */
-    {20, 70, 1, 5, 2, 1, 0},                          /* rows of more than one block of patches */
-    {8, 8, 32, 64, 4, 2, 0},  {5, 5, 2, 16, 2, 1, 1},
+    {12, 9, 4, 20, 3, 1, 0},                           /* pieces of whole units */
+    {11, 13, 3, 17, 5, 2, 0},  {9, 9, 7, 33, 3, 1, 1}, /* with rests, and a border */
+    {20, 70, 1, 5, 2, 1, 0},                           /* rows of more than one block of patches */
+    {8, 8, 32, 64, 4, 2, 0},   {5, 5, 2, 16, 2, 1, 1},
+    {10, 11, 32, 70, 4, 2, 0}, /* of enough products for tiles, */
+    {8, 26, 24, 20, 3, 1, 1},  /* two of which make a row of patches */
 };
 
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
