@@ -31,6 +31,9 @@ const aq_conv_kernels *aq_conv_kernels_best(void)
 const aq_conv_kernels *aq_conv_kernels_bf16(void)
 {
 #if defined(AQ_HAVE_BF16_PRODUCTS)
+    if (runs_here(&aq_conv_amx)) {
+        return &aq_conv_amx;
+    }
     return runs_here(&aq_conv_avx512bf16) ? &aq_conv_avx512bf16 : NULL;
 #else
     return NULL;

@@ -48,7 +48,7 @@ typedef struct aq_conv_kernels {
     uint32_t cpu_flags;
     uint32_t lanes; /* of a vector */
     void (*product)(const aq_conv_product *product);
-    void (*weights)(const aq_conv_weights *weights);
+    void (*weights)(const aq_conv_weights *weights); /* NULL: another format has one */
     /* In bf16 alone: values rounded, ties to even; and pairs of two rows of values, of which
      * NULL is zeros. */
     void (*round)(const float *x, size_t count, uint16_t *out);

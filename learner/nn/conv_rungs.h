@@ -10,5 +10,6 @@ extern const aq_conv_kernels aq_conv_generic;
 extern const aq_conv_kernels aq_conv_avx2;
 extern const aq_conv_kernels aq_conv_avx512;
 extern const aq_conv_kernels aq_conv_avx512bf16;
+extern const aq_conv_kernels aq_conv_amx;
 
 #endif

@@ -94,12 +94,13 @@ static size_t scratch_bytes(const aq_layer_spec *layer)
     return lay_out(&plan, NULL);
 }
 
-static conv_plan prepare(const aq_train_layer *layer, uint32_t rows)
+static conv_plan prepare(const aq_train_layer *layer, uint32_t rows, bool of_weights)
 {
     conv_plan plan = plan_of(layer->spec);
     const uint64_t pixels = (uint64_t)rows * plan.out_height * plan.out_width;
     const aq_conv_kernels *bf16 = layer->products != NULL ? aq_conv_kernels_bf16() : NULL;
-    plan.is_bf16 = bf16 != NULL && aq_products_rounds(pixels, plan.of.filters, plan.patch);
+    plan.is_bf16 = bf16 != NULL && (!of_weights || bf16->weights != NULL) &&
+                   aq_products_rounds(pixels, plan.of.filters, plan.patch);
     plan.kernels = plan.is_bf16 ? bf16 : aq_conv_kernels_best();
     (void)lay_out(&plan, layer->scratch);
     return plan;
@@ -199,7 +200,7 @@ static aq_patches image_patches(const conv_plan *plan, const void *image, size_t
 
 static void forward(const aq_train_layer *layer, uint32_t rows)
 {
-    const conv_plan plan = prepare(layer, rows);
+    const conv_plan plan = prepare(layer, rows, false);
     const size_t pixels = (size_t)plan.out_height * plan.out_width;
     pack_weights(&plan, layer->weight);
     clear_padding(&plan);
@@ -428,11 +429,12 @@ static void backward_input(const conv_plan *plan, const aq_train_layer *layer,
 
 static void backward(const aq_train_layer *layer, const aq_train_gradient *gradient, uint32_t rows)
 {
-    const conv_plan plan = prepare(layer, rows);
+    const conv_plan of_weights = prepare(layer, rows, true);
     aq_train_activation_backward(layer, gradient, rows);
-    backward_weights(&plan, layer, gradient);
+    backward_weights(&of_weights, layer, gradient);
     if (gradient->wants_d_x[0]) {
-        backward_input(&plan, layer, gradient, rows);
+        const conv_plan of_input = prepare(layer, rows, false);
+        backward_input(&of_input, layer, gradient, rows);
     }
 }
 
