@@ -159,8 +159,8 @@ LIBRARIES = (
      "the public library is for others"),
     (r"cmocka\.h", r"tests/support/test\.h$", "tests include tests/support/test.h"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/kernels/(x86|arm)/|bench/kernels/limit_|"
-     r"learner/nn/(products_(avx512bf16|amx)|conv_rung)\.c|common/net/security/seal\.c|"
-     r"tests/unit/learner/nn/emulated_tiles\.h",
+     r"learner/nn/(products_(avx512bf16|amx)|conv_(amx|rung))\.c|common/net/security/seal\.c|"
+     r"tests/kernels/emulated_tiles\.h",
      "vector code lives in a static library of its own per instruction set; two loops of a seal "
      "are told theirs by attribute"),
 )

@@ -1,7 +1,7 @@
 /*
- * Convolutions in bf16 with AMX: up to two tiles of 16 patches by two of 16 outputs, whose sums stay
- * in tile registers over all words of a patch. Patches lie where they are: a tile is some words of
- * neighbours that are equally far apart.
+ * Convolutions in bf16 with AMX: up to two tiles of 16 patches by two of 16 outputs, whose sums
+ * stay in tile registers over all words of a patch. Patches lie where they are: a tile is some
+ * words of neighbours that are equally far apart.
  *
  * All tiles of a product are equally high, so that registers get their shape once: where patches
  * don't divide, the last tile begins before the one before it ends, and some are computed twice.

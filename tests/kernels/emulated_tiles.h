@@ -1,6 +1,6 @@
 /*
- * AMX's instructions for tiles of bf16 and of bytes in plain C, as Intel's manual states them, and a
- * processor that has them beside AVX512-BF16. Included before a file that uses them: so where the
+ * AMX's instructions for tiles of bf16 and of bytes in plain C, as Intel's manual states them, and
+ * a processor that has them beside AVX512-BF16. Included before a file that uses them: so where the
  * rest of it can run, so can what is written with tiles.
  */
 #ifndef AQ_TESTS_KERNELS_EMULATED_TILES_H
