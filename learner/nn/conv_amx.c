@@ -11,43 +11,12 @@
 #include <string.h>
 
 #include "common/sys/cpu.h"
+#include "common/sys/tiles.h"
 #include "learner/nn/conv_rungs.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 16, PANEL = 2 * LANES, TILE_MOST = 16, LINE = 64 };
-
-/* Registers 0 to 3 are sums, row by row; 4 and 5 are patches, 6 and 7 the matrix. Their numbers are
- * part of the instructions. */
-typedef struct tile_shapes {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-} tile_shapes;
-
-_Static_assert(sizeof(tile_shapes) == LINE, "as the processor reads it");
-
-static tile_shapes shapes_of(uint32_t patches, uint32_t words)
-{
-    tile_shapes shapes = {.palette = 1};
-    for (int i = 0; i < 8; i++) {
-        shapes.row_bytes[i] = LINE;
-        shapes.rows[i] = (uint8_t)(i < 6 ? patches : words);
-    }
-    shapes.row_bytes[4] = shapes.row_bytes[5] = (uint16_t)(words * sizeof(uint32_t));
-    return shapes;
-}
-
-/* Words of each tile of patches, so that a run is some of them and nothing is left; a run of none
- * has tiles, too. */
-static uint32_t tile_words_of(uint32_t run_words)
-{
-    uint32_t each = run_words < TILE_MOST ? run_words : TILE_MOST;
-    while (each > 1 && run_words % each != 0) {
-        each--;
-    }
-    return each > 0 ? each : 1;
-}
+enum { LANES = 16, PANEL = 2 * LANES };
 
 /* Patches from two places, of which the second may be none, and one panel. */
 typedef struct tile {
@@ -60,10 +29,12 @@ typedef struct tile {
     uint32_t words;   /* at a time */
 } tile;
 
+/* Registers 0 to 3 are sums, row by row; 4 and 5 are patches, 6 and 7 the matrix. Their numbers are
+ * part of the instructions. */
 INLINE void multiply_tiles(const aq_patches *patches, const tile *at, const bool is_tall,
                            const bool is_wide)
 {
-    const size_t apart = patches->column, b_row = is_wide ? 2 * LINE : LINE;
+    const size_t apart = patches->column, b_row = is_wide ? 2 * AQ_TILE_LINE : AQ_TILE_LINE;
     const char *b = (const char *)at->panel;
     _tile_zero(0);
     _tile_zero(1);
@@ -76,7 +47,7 @@ INLINE void multiply_tiles(const aq_patches *patches, const tile *at, const bool
             _tile_loadd(6, b, b_row);
             _tile_dpbf16ps(0, 4, 6);
             if (is_wide) {
-                _tile_loadd(7, b + LINE, b_row);
+                _tile_loadd(7, b + AQ_TILE_LINE, b_row);
                 _tile_dpbf16ps(1, 4, 7);
             }
             if (is_tall) {
@@ -94,11 +65,11 @@ INLINE void multiply_tiles(const aq_patches *patches, const tile *at, const bool
 
 #define STORE_TILE(number, c, column)                                                              \
     do {                                                                                           \
-        float part[TILE_MOST * LANES];                                                             \
+        float part[AQ_TILE_ROWS * LANES];                                                          \
         if (at->width >= (column) + LANES) {                                                       \
             _tile_stored(number, (c) + (column), c_bytes);                                         \
         } else if (at->width > (column)) {                                                         \
-            _tile_stored(number, part, LINE);                                                      \
+            _tile_stored(number, part, AQ_TILE_LINE);                                              \
             for (uint32_t r = 0; r < at->patches; r++) {                                           \
                 memcpy((c) + r * product->c_column + (column), part + r * LANES,                   \
                        (at->width - (column)) * sizeof(float));                                    \
@@ -150,10 +121,9 @@ static void product(const aq_conv_product *product)
 {
     const aq_patches *patches = &product->patches;
     const size_t words = (size_t)patches->runs * patches->run_words;
-    const uint32_t tiles = (patches->columns + TILE_MOST - 1) / TILE_MOST;
-    tile at = {.patches = (patches->columns + tiles - 1) / tiles,
-               .words = tile_words_of(patches->run_words)};
-    const tile_shapes shapes = shapes_of(at.patches, at.words);
+    tile at = {.patches = aq_tile_height_of(patches->columns),
+               .words = aq_tile_units_of(patches->run_words)};
+    const aq_tile_shapes shapes = aq_tile_shapes_of(at.patches, at.words, 4, 6);
     _tile_loadconfig(&shapes);
     for (uint32_t column = 0; column < product->width; column += PANEL) {
         at.panel = product->panels + column * words;

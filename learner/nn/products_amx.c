@@ -7,23 +7,12 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/sys/tiles.h"
 #include "learner/nn/products_bf16.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { COLUMNS = AQ_PANEL / 2, LINE = 64 };
-
-/* Every register is 16 rows of 64 bytes. */
-static const struct {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-} shape = {.palette = 1,
-           .row_bytes = {LINE, LINE, LINE, LINE, LINE, LINE, LINE, LINE},
-           .rows = {AQ_AMX_ROWS, AQ_AMX_ROWS, AQ_AMX_ROWS, AQ_AMX_ROWS, AQ_AMX_ROWS, AQ_AMX_ROWS,
-                    AQ_AMX_ROWS, AQ_AMX_ROWS}};
-
-_Static_assert(sizeof(shape) == LINE, "as the processor reads it");
+enum { COLUMNS = AQ_PANEL / 2 };
 
 /* Registers 0 to 3 are C's tiles, row by row; 4 and 5 are A's, 6 and 7 B's. Their numbers are part
  * of the instructions. */
@@ -64,7 +53,7 @@ static void copy_part(const float *part, size_t rows, size_t columns, float *c, 
         if (rows >= (row) + AQ_AMX_ROWS && columns >= (column) + COLUMNS) {                        \
             _tile_stored(number, c + (row)*c_row + (column), c_row * sizeof(*c));                  \
         } else if (rows > (row) && columns > (column)) {                                           \
-            _tile_stored(number, part, LINE);                                                      \
+            _tile_stored(number, part, AQ_TILE_LINE);                                              \
             copy_part(part, rows - (row), columns - (column), c + (row)*c_row + (column), c_row);  \
         }                                                                                          \
     } while (0)
@@ -83,7 +72,8 @@ void aq_multiply_amx(const aq_bf16_product *product, size_t first, size_t rows, 
     const size_t n = product->is->n, a_row = product->a_row;
     AQ_ASSERT(product->a_pair == 1);
     AQ_ASSERT(rows <= AQ_AMX_ROWS_MAX);
-    _tile_loadconfig(&shape);
+    const aq_tile_shapes shapes = aq_tile_shapes_of(AQ_AMX_ROWS, AQ_AMX_PAIRS, 4, 6);
+    _tile_loadconfig(&shapes);
     for (size_t column = first_column; column < end_column; column += AQ_PANEL) {
         multiply_tiles(product->a + first * a_row, a_row,
                        product->b + column / AQ_PANEL * product->panel, product->pairs,

@@ -10,6 +10,7 @@
 #ifndef AQ_LEARNER_NN_PRODUCTS_BF16_H
 #define AQ_LEARNER_NN_PRODUCTS_BF16_H
 
+#include "common/sys/tiles.h"
 #include "learner/nn/products.h"
 
 enum {
@@ -17,8 +18,8 @@ enum {
     AQ_ROWS_MAX = 12, /* of what is multiplied at a time, and the fewest where m has them */
     AQ_ROWS_MIN = 8,
     /* AMX: as many pairs and rows as a tile has, and two tiles of rows at a time. */
-    AQ_AMX_PAIRS = 16,
-    AQ_AMX_ROWS = 16,
+    AQ_AMX_PAIRS = AQ_TILE_ROWS,
+    AQ_AMX_ROWS = AQ_TILE_ROWS,
     AQ_AMX_ROWS_MAX = 2 * AQ_AMX_ROWS,
 };
 

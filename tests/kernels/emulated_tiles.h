@@ -12,24 +12,16 @@
 
 #include "common/policy/half.h"
 #include "common/sys/cpu.h"
+#include "common/sys/tiles.h"
 
 #define aq_cpu_flags()                                                                             \
     (((aq_cpu_flags)() & AQ_CPU_AVX512_BF16) != 0 ? (aq_cpu_flags)() | AQ_CPU_AMX                  \
                                                   : (aq_cpu_flags)())
 
-enum { EMULATED_ROWS = 16, EMULATED_COLUMNS = 16, EMULATED_TILES = 8 };
+typedef uint32_t emulated_tile[AQ_TILE_ROWS][AQ_TILE_ROWS];
 
-typedef uint32_t emulated_tile[EMULATED_ROWS][EMULATED_COLUMNS];
-
-/* As _tile_loadconfig reads them. */
-typedef struct emulated_shapes {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-} emulated_shapes;
-
-static _Thread_local emulated_shapes emulated_shape;
-static _Thread_local emulated_tile emulated[EMULATED_TILES];
+static _Thread_local aq_tile_shapes emulated_shape;
+static _Thread_local emulated_tile emulated[AQ_TILES];
 
 static inline void emulated_configure(const void *shapes)
 {
@@ -52,7 +44,7 @@ static inline void emulated_dpbf16ps(int c, int a, int b)
 {
     const int columns = emulated_shape.row_bytes[c] / 4;
     for (int m = 0; m < emulated_shape.rows[c]; m++) {
-        float sums[EMULATED_COLUMNS][2] = {{0}};
+        float sums[AQ_TILE_ROWS][2] = {{0}};
         for (int k = 0; k < emulated_shape.row_bytes[a] / 4; k++) {
             for (int n = 0; n < columns; n++) {
                 for (int i = 0; i < 2; i++) {

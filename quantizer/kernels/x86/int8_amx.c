@@ -7,11 +7,12 @@
  * or many. Tiles of a call are equally high, so that registers get their shape once: where rows
  * don't divide, the last tile begins before the one before it ends, and some are computed twice.
  */
+#include "common/sys/tiles.h"
 #include "quantizer/kernels/x86/dot_vnni.h"
 #include "quantizer/kernels/x86/qkernels_x86.h"
 
 enum {
-    WEIGHT_UNIT_BYTES = 4,
+    WEIGHT_UNIT_BYTES = AQ_TILE_UNIT,
     BLOCK_STEP_BYTES = LANES * WEIGHT_UNIT_BYTES,
 };
 
@@ -20,8 +21,7 @@ enum {
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
-    TILE_MOST = 16, /* rows of a register, and units of one of its rows */
-    SUMS = TILE_MOST * LANES,
+    SUMS = AQ_TILE_ROWS * LANES,
     /* What is less is VNNI's. Giving registers their shape takes 50 ns, and a product of tiles as
      * long whatever they have in them. */
     ROWS_LEAST = 4,
@@ -29,40 +29,9 @@ enum {
     PRODUCTS_LEAST = 48 * 1024,
 };
 
-/* Registers 0 to 2 are sums, 3 to 5 the weights of as many blocks, 6 activations. Their numbers are
- * part of the instructions. */
-typedef struct tile_shapes {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-} tile_shapes;
-
-_Static_assert(sizeof(tile_shapes) == 64, "as the processor reads it");
-
-static tile_shapes shapes_of(uint32_t rows, uint32_t steps)
-{
-    tile_shapes shapes = {.palette = 1};
-    for (int i = 0; i < 3; i++) {
-        shapes.row_bytes[i] = shapes.row_bytes[3 + i] = BLOCK_STEP_BYTES;
-        shapes.rows[i] = (uint8_t)rows;
-        shapes.rows[3 + i] = (uint8_t)steps;
-    }
-    shapes.row_bytes[6] = (uint16_t)(steps * WEIGHT_UNIT_BYTES);
-    shapes.rows[6] = (uint8_t)rows;
-    return shapes;
-}
-
-/* Steps of each tile of weights, so that a piece of a row is some of them and nothing is left. */
-static uint32_t tile_steps_of(uint32_t steps)
-{
-    uint32_t each = steps < TILE_MOST ? steps : TILE_MOST;
-    while (steps % each != 0) {
-        each--;
-    }
-    return each;
-}
-
-/* The sums of `blocks` blocks for the rows at job->x, `steps` steps at a time. */
+/* The sums of `blocks` blocks for the rows at job->x, `steps` steps at a time. Registers 0 to 2 are
+ * sums, 4 is activations, 5 to 7 are the weights of as many blocks. Their numbers are part of the
+ * instructions. */
 INLINE void multiply_tiles(const tile_job *job, uint32_t steps, const uint32_t blocks,
                            int32_t sums[][SUMS])
 {
@@ -74,16 +43,16 @@ INLINE void multiply_tiles(const tile_job *job, uint32_t steps, const uint32_t b
     for (uint32_t piece = 0; piece < job->pieces; piece++) {
         const unsigned char *x = job->x + piece * job->piece_stride;
         for (uint32_t step = 0; step < job->steps; step += steps) {
-            _tile_loadd(6, x, job->x_stride);
-            _tile_loadd(3, from, stride);
-            _tile_dpbusd(0, 6, 3);
+            _tile_loadd(4, x, job->x_stride);
+            _tile_loadd(5, from, stride);
+            _tile_dpbusd(0, 4, 5);
             if (blocks > 1) {
-                _tile_loadd(4, from + BLOCK_STEP_BYTES, stride);
-                _tile_dpbusd(1, 6, 4);
+                _tile_loadd(6, from + BLOCK_STEP_BYTES, stride);
+                _tile_dpbusd(1, 4, 6);
             }
             if (blocks > 2) {
-                _tile_loadd(5, from + 2 * BLOCK_STEP_BYTES, stride);
-                _tile_dpbusd(2, 6, 5);
+                _tile_loadd(7, from + 2 * BLOCK_STEP_BYTES, stride);
+                _tile_dpbusd(2, 4, 7);
             }
             x += steps * WEIGHT_UNIT_BYTES;
             from += steps * stride;
@@ -176,14 +145,13 @@ static void run(const aq_packed_layer *layer, const aq_kernel_input *input, floa
 {
     const uint32_t all_steps = tile_steps(layer->inputs);
     const uint32_t pieces = input->pieces > 0 ? input->pieces : 1;
-    const uint32_t steps = tile_steps_of(all_steps / pieces);
+    const uint32_t steps = aq_tile_units_of(all_steps / pieces);
     if (!pays(layer, input, steps)) {
         aq_int8_avx512vnni.run(layer, input, y, y_stride);
         return;
     }
-    const size_t tiles = (input->rows + TILE_MOST - 1) / TILE_MOST;
-    const uint32_t height = (uint32_t)((input->rows + tiles - 1) / tiles);
-    const tile_shapes shapes = shapes_of(height, steps);
+    const uint32_t height = aq_tile_height_of((uint32_t)input->rows);
+    const aq_tile_shapes shapes = aq_tile_shapes_of(height, steps, 4, 5);
     tile_job job = {
         .weights = layer->weights,
         .scale = layer->scale,
