@@ -82,8 +82,11 @@ static const aq_option option_rows[] = {
 static const aq_options options_page = {
     .program = "actorq bench learner",
     .usage = "[options]",
-    .summary = "Measures how fast the learner trains, on one thread and on two, and which share of "
-               "a step its matrix products would take at their own peak rate.",
+    .summary =
+        "Measures how fast the learner trains, on one thread and on two, and which share of "
+        "a step its matrix products would take at their own peak rate. Convolutions count as "
+        "products over copies of their patches; the learner makes none, so for pictures a "
+        "share may be above 100 %.",
     .details = "Examples:\n"
                "  actorq bench learner\n"
                "  actorq bench learner --json --torch >learner.json\n"
