@@ -29,6 +29,8 @@ enum {
     PRODUCTS_LEAST = 48 * 1024,
 };
 
+_Static_assert(TILE_BLOCKS == 3, "as many registers there are for sums, and for weights");
+
 /* The sums of `blocks` blocks for the rows at job->x, `steps` steps at a time. Registers 0 to 2 are
  * sums, 4 is activations, 5 to 7 are the weights of as many blocks. Their numbers are part of the
  * instructions. */
