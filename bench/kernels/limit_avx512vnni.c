@@ -7,6 +7,7 @@
 #define LIMIT_VECTOR_BYTES 64
 #include "bench/kernels/limit_read.h"
 #include "bench/kernels/limit_tables.h"
+#include "common/sys/tiles.h"
 
 enum { CHAINS = 12, FLOATS = 16 };
 
@@ -14,24 +15,16 @@ enum { CHAINS = 12, FLOATS = 16 };
 #define RUNG   "amx"
 #define LIMITS aq_limit_loops_amx
 
-enum { TILE_ROWS = 16, TILE_BYTES = 1024, DOT_OPERATIONS = 2 * 3 * TILE_ROWS * TILE_BYTES };
+enum { TILE_BYTES = AQ_TILE_ROWS * AQ_TILE_LINE };
+enum { DOT_OPERATIONS = 2 * 3 * AQ_TILE_ROWS * TILE_BYTES };
 
-/* Three tiles of sums. The bytes are many different ones: of zeros a Xeon multiplies twice as many
- * in the same time. */
+/* Three tiles of sums, of bytes that differ. */
 static uint64_t dot_products(uint32_t steps)
 {
-    struct {
-        uint8_t palette, start_row, reserved[14];
-        uint16_t row_bytes[16];
-        uint8_t rows[16];
-    } shapes = {.palette = 1};
+    const aq_tile_shapes shapes = aq_tile_shapes_of(AQ_TILE_ROWS, AQ_TILE_ROWS, 3, 4);
     unsigned char bytes[2 * TILE_BYTES];
     int32_t sums[TILE_BYTES / sizeof(int32_t)];
     uint64_t all = 0;
-    for (int i = 0; i < 5; i++) {
-        shapes.row_bytes[i] = TILE_BYTES / TILE_ROWS;
-        shapes.rows[i] = TILE_ROWS;
-    }
     for (uint32_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (unsigned char)(i * UINT32_C(2654435761) >> 13);
     }
@@ -39,14 +32,14 @@ static uint64_t dot_products(uint32_t steps)
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
-    _tile_loadd(3, bytes, TILE_BYTES / TILE_ROWS);
-    _tile_loadd(4, bytes + TILE_BYTES, TILE_BYTES / TILE_ROWS);
+    _tile_loadd(3, bytes, AQ_TILE_LINE);
+    _tile_loadd(4, bytes + TILE_BYTES, AQ_TILE_LINE);
     for (uint32_t step = 0; step < steps; step++) {
         _tile_dpbusd(0, 3, 4);
         _tile_dpbusd(1, 3, 4);
         _tile_dpbusd(2, 3, 4);
     }
-    _tile_stored(0, sums, TILE_BYTES / TILE_ROWS);
+    _tile_stored(0, sums, AQ_TILE_LINE);
     _tile_release();
     for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
         all += (uint32_t)sums[i];

@@ -81,7 +81,7 @@ static bool may_use_tiles(void)
 #endif
 }
 
-/* And whether the operating system saves tiles; a processor with AVX-512 has been asked that. */
+/* Of a processor with AVX-512, so that xgetbv may be asked what the operating system saves. */
 static bool has_amx(void)
 {
     enum { BF16 = 1u << 22, TILE = 1u << 24, INT8 = 1u << 25, SAVED = 3u << 17 };

@@ -23,7 +23,7 @@ enum aq_cpu_flag {
     AQ_CPU_AVX512 = 1 << 3, /* F, BW, DQ, VL */
     AQ_CPU_AVX512_VNNI = 1 << 4,
     AQ_CPU_AVX512_BF16 = 1 << 5, /* on AMD's only: see cpu.c */
-    AQ_CPU_AMX = 1 << 6,         /* tiles, of bf16 and of int8, and AVX512-BF16 */
+    AQ_CPU_AMX = 1 << 6,         /* tiles of bf16 and int8, which Linux gave; and AVX512-BF16 */
     AQ_CPU_NEON = 1 << 7,
     AQ_CPU_NEON_DOT = 1 << 8, /* SDOT and UDOT */
 };
