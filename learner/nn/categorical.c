@@ -22,6 +22,13 @@ void aq_atoms_init(aq_atoms *atoms, uint32_t count, float low, float high)
     }
 }
 
+void aq_atoms_begin(const aq_atoms *atoms, float *ret_logits)
+{
+    for (uint32_t k = 0; k < atoms->count; k++) {
+        ret_logits[k] = -fabsf(atoms->value[k]) / atoms->spacing;
+    }
+}
+
 /* In four sums side by side: one would wait for itself. */
 float aq_atoms_mean(const aq_atoms *atoms, const float *probabilities)
 {

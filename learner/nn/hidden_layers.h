@@ -56,7 +56,7 @@ void aq_noisy_layers_reset(const aq_net_spec *spec, double sigma, aq_params *par
 
 /* Makes what aq_params_randomize gave the last layer smaller, by this factor: small enough for tanh
  * not to be where it is flat. So a policy begins undecided, with actions near the middle of their
- * range, and a critic with even distributions. */
+ * range, and a critic with the distributions that its biases say. */
 #define AQ_LAST_LAYER_SHARE 0.01f
 void aq_last_layer_begin(const aq_net_spec *spec, aq_params *params);
 

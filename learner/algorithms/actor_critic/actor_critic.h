@@ -34,7 +34,7 @@ enum { AQ_CRITICS_MAX = 2 };
 typedef struct aq_actor_critic_kind {
     uint32_t critics;       /* of which the least value counts in the target */
     bool is_distributional; /* one critic, whose values are distributions; else errors squared */
-    bool begins_even;       /* ... in which all atoms are about as likely at first */
+    bool begins_near_zero;  /* ... which are narrow at first; see aq_atoms_begin */
     bool improves_at_next;  /* x is s', as in Acme; else s */
     bool clips_action_slope;
     bool is_delayed; /* learner.policy_delay and learner.target_noise count */

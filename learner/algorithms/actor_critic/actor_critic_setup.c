@@ -145,8 +145,10 @@ int aq_actor_critic_nets_begin(const aq_actor_critic_setup *setup, const aq_run_
     aq_last_layer_begin(&setup->policy.slice, &nets->policy);
     for (uint32_t k = 0; rc == 0 && k < setup->critics; k++) {
         rc = aq_net_split_randomize(&setup->critic, &nets->critic[k], &rng);
-        if (setup->kind->begins_even) {
+        if (setup->kind->begins_near_zero) {
             aq_last_layer_begin(&setup->critic.slice, &nets->critic[k]);
+            aq_atoms_begin(&setup->atoms,
+                           nets->critic[k].bias[setup->critic.slice.layer_count - 1]);
         }
     }
     if (rc == 0 && setup->kind->is_implicit) {

@@ -11,7 +11,7 @@
 static const aq_actor_critic_kind kind = {
     .critics = 1,
     .is_distributional = true,
-    .begins_even = true,
+    .begins_near_zero = true,
     .is_soft = true,
 };
 

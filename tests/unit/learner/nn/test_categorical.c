@@ -15,6 +15,27 @@ static void random_distribution(aq_rng *rng, float *out)
     aq_passes_best()->softmax(logits, 1, ATOMS, out);
 }
 
+TEST(a_distribution_begins_around_zero_or_the_end_near_it)
+{
+    static const struct {
+        float low, high, near;
+    } ranges[] = {{-200, 200, 0}, {-20, 200, 0}, {0, 100, 0}, {10, 90, 10}, {-90, -10, -10}};
+    EACH_ROW(i, ranges) {
+        enum { COUNT = 101 };
+        float p[COUNT];
+        aq_atoms atoms;
+        double close = 0;
+        aq_atoms_init(&atoms, COUNT, ranges[i].low, ranges[i].high);
+        aq_atoms_begin(&atoms, p);
+        aq_passes_best()->softmax(p, 1, COUNT, p);
+        assert_near(aq_atoms_mean(&atoms, p), ranges[i].near, atoms.spacing);
+        for (int k = 0; k < COUNT; k++) {
+            close += fabsf(atoms.value[k] - ranges[i].near) <= 5.5f * atoms.spacing ? p[k] : 0.0f;
+        }
+        assert_true(close > 0.99);
+    }
+}
+
 /* Each atom's share is 1 - distance / spacing where that is above 0. */
 TEST(a_projection_shares_by_distance_and_keeps_the_mean)
 {
