@@ -23,9 +23,9 @@ typedef struct aq_atoms {
 /* `count` is 2 to AQ_NET_ATOMS_MAX, and low < high. */
 void aq_atoms_init(aq_atoms *atoms, uint32_t count, float low, float high);
 
-/* Logits to begin with: a distribution around 0, or around the end that is nearer to it, which falls
- * by a factor of e from atom to atom. With an even one, whose tails reach from end to end, it takes
- * some ten thousand steps until the mean tells small rewards apart. */
+/* Logits to begin with: of a distribution around 0, or around the end that is nearer to it, which
+ * falls by a factor of e from atom to atom. With an even one, whose tails reach from end to end, it
+ * takes some ten thousand steps until the mean tells small rewards apart. */
 void aq_atoms_begin(const aq_atoms *atoms, float *ret_logits);
 
 float aq_atoms_mean(const aq_atoms *atoms, const float *probabilities);
