@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How soon the paper's set-up has a policy, with int8 and with fp32 actors.
 
-    bench/time_to_score.py --work DIR [--seeds N] [--only TEXT] [--report]
+    bench/time_to_score.py --work DIR [--seeds N] [--only TEXT] [--kept FILE] [--report]
 
 Trains each task of ROWS from the seeds 1, 2, 3, ... with each format, one run at a time and all to
 their end, with a checkpoint every five seconds. What every checkpoint held is then played in the
@@ -11,8 +11,9 @@ checkpoints of its last 10,000 environment steps reaches it. Times are the learn
 start. A run of which nothing was played in its first 10,000 steps says nothing of when, so the
 report names it and leaves it out.
 
-A run that was played is kept in bench/curves/paper-time.csv, and is not made again; with --report
-nothing is trained.
+A run that was played is kept in FILE, or in bench/curves/paper-time.csv, and is not made again;
+with --report nothing is trained. Times of one machine say nothing beside another's: give each a
+file of its own.
 """
 import argparse
 import concurrent.futures
@@ -25,7 +26,6 @@ import subprocess
 from run_once import append, folder_of, rows_of, train
 
 HERE = pathlib.Path(__file__).resolve().parent
-KEPT = HERE / "curves" / "paper-time.csv"
 COLUMNS = ["task", "format", "seed", "wall_s", "env_steps", "learner_steps", "return_mean",
            "episodes"]
 EPISODES = 10
@@ -65,8 +65,8 @@ def play(actorq, row, form, checkpoint):
             f"{played['return_mean']:.2f}", EPISODES]
 
 
-def kept_rows(row, form, seed):
-    return [kept for kept in rows_of(KEPT)
+def kept_rows(kept_in, row, form, seed):
+    return [kept for kept in rows_of(kept_in)
             if (kept["task"], kept["format"], kept["seed"]) == (row["task"], form, str(seed))]
 
 
@@ -78,7 +78,7 @@ def make(arguments, row, form, seed):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         points = list(pool.map(lambda checkpoint: play(arguments.actorq, row, form, checkpoint),
                                sorted((folder / "checkpoints").glob("step-*.aqc"))))
-    append(KEPT, COLUMNS, [[row["task"], form, seed, *point] for point in points if point])
+    append(arguments.kept, COLUMNS, [[row["task"], form, seed, *point] for point in points if point])
     shutil.rmtree(folder)  # some 5 GB of checkpoints
 
 
@@ -94,11 +94,11 @@ def reached(points, score):
                  and window_mean(points, point) >= score), None)
 
 
-def runs_of(row, form, seeds):
+def runs_of(kept_in, row, form, seeds):
     """The points of each run that was looked at from its beginning."""
     runs = []
     for seed in range(1, seeds + 1):
-        points = kept_rows(row, form, seed)
+        points = kept_rows(kept_in, row, form, seed)
         if points and int(points[0]["env_steps"]) > WINDOW_STEPS:
             print(f"{form}, seed {seed} is left out: nothing was played before step"
                   f" {points[0]['env_steps']}\n")
@@ -119,10 +119,10 @@ def cells(firsts):
     return [by_seed, f"{seconds:.0f}" if seconds else "", f"{steps:,.0f}" if steps else ""]
 
 
-def report(rows, seeds):
+def report(kept_in, rows, seeds):
     for row in rows:
         print(f"\n`{row['task']}`\n")
-        runs = {form: runs_of(row, form, seeds) for form in FORMATS}
+        runs = {form: runs_of(kept_in, row, form, seeds) for form in FORMATS}
         for form, all_points in runs.items():
             lasts = [points[-1] for points in all_points]
             pace = [float(last["env_steps"]) / float(last["wall_s"]) for last in lasts]
@@ -147,6 +147,8 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="", metavar="TEXT", help="tasks with this in their name")
     parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
+    parser.add_argument("--kept", type=pathlib.Path, metavar="FILE",
+                        default=HERE / "curves" / "paper-time.csv")
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
@@ -155,10 +157,10 @@ def main():
         for seed in range(1, arguments.seeds + 1):
             # Formats take turns to begin.
             for form in FORMATS if seed % 2 == 1 else FORMATS[::-1]:
-                if not kept_rows(row, form, seed):
+                if not kept_rows(arguments.kept, row, form, seed):
                     make(arguments, row, form, seed)
                     print(f"{row['task']}, {form}, seed {seed}", flush=True)
-    report(rows, arguments.seeds)
+    report(arguments.kept, rows, arguments.seeds)
 
 
 if __name__ == "__main__":
