@@ -78,7 +78,8 @@ def make(arguments, row, form, seed):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         points = list(pool.map(lambda checkpoint: play(arguments.actorq, row, form, checkpoint),
                                sorted((folder / "checkpoints").glob("step-*.aqc"))))
-    append(arguments.kept, COLUMNS, [[row["task"], form, seed, *point] for point in points if point])
+    append(arguments.kept, COLUMNS,
+           [[row["task"], form, seed, *point] for point in points if point])
     shutil.rmtree(folder)  # some 5 GB of checkpoints
 
 
