@@ -149,7 +149,8 @@ def main():
     parser.add_argument("--only", default="", metavar="TEXT", help="tasks with this in their name")
     parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
     parser.add_argument("--kept", type=pathlib.Path, metavar="FILE",
-                        default=HERE / "curves" / "paper-time.csv")
+                        default=HERE / "curves" / "paper-time.csv",
+                        help="where runs that were played are kept (default: %(default)s)")
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
