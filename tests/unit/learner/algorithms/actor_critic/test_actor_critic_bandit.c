@@ -96,3 +96,21 @@ TEST(each_finds_the_best_actions)
         }
     }
 }
+
+/* The middle of the range is far from what anything is worth. */
+TEST(values_of_distributions_that_draw_begin_near_zero)
+{
+    const aq_schema schema = make_schema();
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    config.learner.batch_size = ROWS;
+    config.learner.value_min = -20;
+    config.learner.value_max = 200;
+    aq_agent *agent = agent_of(aq_algorithm_at(AQ_ALGORITHM_DSAC), &config, &schema, 1);
+    aq_batch *batch = fixture_batch(&schema, ROWS);
+    aq_rng rng = rng_of(1, 1);
+    fill_batch(batch, &rng);
+    const aq_update_report report = agent_train(agent, batch);
+    assert_near(report.metrics[AQ_VALUE_LEAST], 0, 5);
+    assert_near(report.metrics[AQ_VALUE_GREATEST], 0, 5);
+}
