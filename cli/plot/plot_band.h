@@ -13,7 +13,7 @@
 #include "common/base/choice.h"
 #include "common/base/error.h"
 
-enum { AQ_BAND_RUNS_MAX = 64, AQ_BAND_CELLS_MAX = 4096 };
+enum { AQ_BAND_RUNS_MAX = AQ_CURVE_RUNS_MAX, AQ_BAND_CELLS_MAX = 4096 };
 
 /* What the band is of. None but Student's reaches beyond the values of the runs. */
 #define AQ_BANDS(X)                                                                                \

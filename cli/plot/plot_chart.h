@@ -13,11 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/run/run_series.h"
 #include "cli/text/long_text.h"
 
 enum {
-    AQ_PLOT_SERIES_MAX = 16, /* lines of a chart, parts of a bar */
-    AQ_PLOT_GROUPS_MAX = 64, /* groups of bars */
+    AQ_PLOT_SERIES_MAX = AQ_CURVES_MAX, /* lines of a chart, parts of a bar */
+    AQ_PLOT_GROUPS_MAX = 64,            /* groups of bars */
     AQ_PLOT_POINTS_MAX = 1 << 20,
     AQ_PLOT_BYTES_MAX = 64 << 20, /* a limit for the texts that charts are drawn into */
     AQ_PLOT_SIDE_MIN = 160,

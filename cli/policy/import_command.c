@@ -97,6 +97,9 @@ static const aq_options options_page = {
 static int read_arrays(const import_arguments *arguments, const aq_buffer *bytes,
                        aq_foreign_net *net, aq_error *error)
 {
+    if (arguments->output_name != NULL) {
+        return aq_fail(error, AQ_E_INVALID, "arrays have no outputs: --output-name is for a model");
+    }
     aq_npz_file *file = aq_alloc(1, sizeof(*file));
     if (file == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));

@@ -130,7 +130,7 @@ static int print_list(const run_list *list, aq_error *error)
         aq_text_table_cell(&table, "%s", aq_figure_return(&best, row->best));
         aq_text_table_cell(&table, "%s", aq_figure_count(&steps, row->env_steps));
         aq_text_table_cell(&table, "%s", aq_run_state_text(row->state));
-        aq_text_table_cell(&table, "%s", row->path);
+        aq_text_table_whole(&table, row->path);
     }
     if (older > 0) {
         (void)printf("%zu older runs are left out; --json lists all.\n", older);

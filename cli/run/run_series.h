@@ -9,7 +9,12 @@
 
 #include "common/base/error.h"
 
-enum { AQ_SERIES_POINTS_MAX = 1 << 22 };
+enum {
+    AQ_SERIES_POINTS_MAX = 1 << 22,
+    /* What a picture has room for: curves, and runs that one of them is of. */
+    AQ_CURVES_MAX = 16,
+    AQ_CURVE_RUNS_MAX = 64,
+};
 
 /* Of one line. */
 typedef struct aq_series_point {

@@ -3,6 +3,7 @@
  */
 #include "cli/text/text_table.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 
 typedef struct aq_table_cell {
     char text[AQ_TABLE_CELL_BYTES];
+    const char *whole; /* in its place, behind all others */
 } table_cell;
 
 void aq_text_table_begin(aq_text_table *table, const aq_table_column *columns)
@@ -39,14 +41,28 @@ void aq_text_table_row(aq_text_table *table)
     }
 }
 
+static table_cell *next_cell(aq_text_table *table)
+{
+    AQ_ASSERT(table->row_count > 0);
+    AQ_ASSERT(table->next < table->column_count);
+    return &table->cells[(table->row_count - 1) * table->column_count + table->next++];
+}
+
+void aq_text_table_whole(aq_text_table *table, const char *text)
+{
+    if (table->rc == 0) {
+        next_cell(table)->whole = text;
+        AQ_ASSERT(table->next == table->column_count);
+        AQ_ASSERT(table->columns[table->column_count - 1].align == AQ_TABLE_LEFT);
+    }
+}
+
 void aq_text_table_cell(aq_text_table *table, const char *format, ...)
 {
     if (table->rc != 0) {
         return;
     }
-    AQ_ASSERT(table->row_count > 0);
-    AQ_ASSERT(table->next < table->column_count);
-    table_cell *cell = &table->cells[(table->row_count - 1) * table->column_count + table->next++];
+    table_cell *cell = next_cell(table);
     char raw[4 * AQ_TABLE_CELL_BYTES];
     va_list args;
     va_start(args, format);
@@ -100,7 +116,13 @@ static void print(const aq_text_table *table, FILE *out)
     (void)fputc('\n', out);
     for (size_t row = 0; row < table->row_count; row++) {
         for (size_t i = 0; i < table->column_count; i++) {
-            print_cell(table, i, widths[i], cell_text(table, row, i), out);
+            const char *whole = table->cells[row * table->column_count + i].whole;
+            if (whole != NULL) {
+                char plain[PATH_MAX];
+                (void)fprintf(out, "  %s", aq_plain_text(plain, sizeof(plain), whole));
+            } else {
+                print_cell(table, i, widths[i], cell_text(table, row, i), out);
+            }
         }
         (void)fputc('\n', out);
     }

@@ -37,6 +37,10 @@ void aq_text_table_row(aq_text_table *table);
 /* Fills the row's next cell; it is made plain (plain_text.h) and cut to AQ_TABLE_CELL_BYTES - 1. */
 void aq_text_table_cell(aq_text_table *table, const char *format, ...) AQ_PRINTF(2, 3);
 
+/* Fills the row's last cell with a text that is lent until the table ends, which is printed whole:
+ * of a column on the left, which is the table's last. */
+void aq_text_table_whole(aq_text_table *table, const char *text);
+
 /* Prints the table, unless `out` is NULL or there are no rows, and frees it. Two blanks before each
  * line and between columns, none at the ends of lines. AQ_E_NOMEM, AQ_E_FULL beyond
  * AQ_TABLE_ROWS_MAX: nothing is printed. */

@@ -17,6 +17,7 @@
 #include "cli/launch/own_child.h"
 #include "cli/launch/own_loop.h"
 #include "cli/launch/words.h"
+#include "cli/run/run_series.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/shell_text.h"
@@ -24,6 +25,7 @@
 #include "cli/train/train_folder.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/config/run_names.h"
 #include "common/sys/file.h"
 #include "common/sys/process.h"
@@ -123,6 +125,15 @@ static void print_run(const seed_run *run)
     (void)fflush(stdout);
 }
 
+/* It said nothing itself; the others may do better. */
+static void say_killed(const seed_run *run, int signal_number)
+{
+    char path[PATH_BYTES];
+    path_of(run, "", path, sizeof(path));
+    aq_print_line(stderr, "%s was ended by signal %d (%s)", path, signal_number,
+                  strsignal(signal_number));
+}
+
 static void on_run_ended(aq_own_child *child, int signal_number, int64_t status)
 {
     seed_run *run = child->user;
@@ -132,6 +143,8 @@ static void on_run_ended(aq_own_child *child, int signal_number, int64_t status)
     read_result(run);
     if (run->result != NULL) {
         print_run(run);
+    } else if (signal_number != 0) {
+        say_killed(run, signal_number);
     } else {
         all->stopped = true; /* it said why, and so would the others */
     }
@@ -265,7 +278,8 @@ static void print_next(const seed_runs *all, bool can_be_drawn)
     aq_shell_program(program, sizeof(program));
     aq_shell_word(folder, sizeof(folder), all->options->run_dir);
     (void)printf("\nTry next:\n  %s runs %s\n", program, folder);
-    if (can_be_drawn) {
+    if (can_be_drawn && all->point_count <= AQ_CURVES_MAX &&
+        all->count / all->point_count <= AQ_CURVE_RUNS_MAX) {
         (void)printf("  %s plot %s\n", program, folder);
     }
     if (interrupted != NULL) {
@@ -277,17 +291,19 @@ static void print_next(const seed_runs *all, bool can_be_drawn)
  * that were not begun are no failures. */
 static int judge(const seed_runs *all, aq_error *error)
 {
-    size_t lost = 0, failed = 0;
+    size_t lost = 0, failed = 0, begun = 0;
     for (size_t i = 0; i < all->count; i++) {
         const seed_run *run = &all->runs[i];
-        lost += run->result == NULL && (run->is_started || !all->interrupted);
+        begun += run->is_started;
+        lost += run->is_started && run->result == NULL;
         failed += run->result != NULL && run->has_failed;
     }
     if (all->error.code != 0) {
         return aq_fail(error, all->error.code, "%s", all->error.text);
     }
     if (lost > 0) {
-        return aq_fail(error, AQ_E_IO, "%zu of %zu runs came to nothing", lost, all->count);
+        return aq_fail(error, AQ_E_IO, "%zu of %zu runs came to nothing%s", lost, begun,
+                       begun < all->count ? "; the others were not begun" : "");
     }
     return failed > 0 ? aq_fail(error, AQ_E_CORRUPT, "%zu of %zu runs diverged or ended in trouble",
                                 failed, all->count)

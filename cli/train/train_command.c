@@ -21,6 +21,7 @@
 #include "cli/train/train_grid.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
+#include "cli/train/train_settings.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
@@ -38,24 +39,6 @@ enum {
     DRAWN_SEED_MAX = 999999999, /* short: it stands in the run's name */
 };
 
-typedef struct train_arguments {
-    const char *task;
-    const char *config_path;
-    const char *preset;
-    const char *seed;
-    const char *actors;
-    const char *offline;
-    aq_settings_assignments overrides;
-    aq_seed_range seeds;
-    aq_train_grid grid;
-    uint64_t jobs; /* 0: as many as fit */
-    aq_json_form json;
-    bool print_config;
-    bool no_http;
-    bool gradients;
-    aq_train_options options;
-} train_arguments;
-
 static int take_run_dir(void *run_dir, const char *value, aq_error *error)
 {
     return aq_text_set(run_dir, PATH_MAX, value) == 0
@@ -65,52 +48,52 @@ static int take_run_dir(void *run_dir, const char *value, aq_error *error)
 
 static const aq_option option_rows[] = {
     {"config", 'c', "FILE", "read settings from this YAML file",
-     AQ_TO_TEXT(train_arguments, config_path)},
+     AQ_TO_TEXT(aq_train_arguments, config_path)},
     {"preset", 0, "PRESET",
      "begin with these settings (default: the best known for the task); list shows all, none takes "
      "plain defaults",
-     AQ_TO_TEXT(train_arguments, preset)},
+     AQ_TO_TEXT(aq_train_arguments, preset)},
     {"set", 0, "KEY=VALUE",
      "change one setting, such as replay.capacity=100000; may be given often",
-     AQ_TO(aq_settings_assignments_add, train_arguments, overrides)},
+     AQ_TO(aq_settings_assignments_add, aq_train_arguments, overrides)},
     {"seed", 0, "S", "the run's seed (default: one from the system, which is printed)",
-     AQ_TO_TEXT(train_arguments, seed)},
+     AQ_TO_TEXT(aq_train_arguments, seed)},
     {"seeds", 0, "N",
      "train from the seeds 1 to N, or A..B, each in a folder of its own, and sum them up",
-     AQ_TO(aq_seed_range_take, train_arguments, seeds)},
+     AQ_TO(aq_seed_range_take, aq_train_arguments, seeds)},
     {"grid", 0, "KEY=V1,V2", "train with each of these values; every combination, when given often",
-     AQ_TO(aq_train_grid_take, train_arguments, grid)},
+     AQ_TO(aq_train_grid_take, aq_train_arguments, grid)},
     {"jobs", 0, "N", "how many of these at once (default: as many as there are processors for)",
-     AQ_TO_NUMBER(train_arguments, jobs, 1, AQ_SEEDS_MAX)},
+     AQ_TO_NUMBER(aq_train_arguments, jobs, 1, AQ_SEEDS_MAX)},
     {"actors", 0, "N", "how many actors to start; short for --set actor.count=N",
-     AQ_TO_TEXT(train_arguments, actors)},
+     AQ_TO_TEXT(aq_train_arguments, actors)},
     {"learners", 0, "N",
      "how many learners train together, each on batches of its own (default 1; more need Open MPI)",
-     AQ_TO_NUMBER(train_arguments, options.learners, 1, 64)},
+     AQ_TO_NUMBER(aq_train_arguments, options.learners, 1, 64)},
     {"gradients", 0, NULL,
      "actors compute gradients and send those in place of steps, as A3C's do; short for --set "
      "actor.gradients=true",
-     AQ_TO_FLAG(train_arguments, gradients)},
+     AQ_TO_FLAG(aq_train_arguments, gradients)},
     {"run", 0, "DIR", "the run folder (default: a new one below ./runs)",
-     AQ_TO(take_run_dir, train_arguments, options.run_dir)},
+     AQ_TO(take_run_dir, aq_train_arguments, options.run_dir)},
     {"resume", 0, NULL, "go on with the run that --run holds",
-     AQ_TO_FLAG(train_arguments, options.resume)},
+     AQ_TO_FLAG(aq_train_arguments, options.resume)},
     {"offline", 0, "FILE",
      "train from this data set alone: no actors are started (see 'actorq replay export')",
-     AQ_TO_TEXT(train_arguments, offline)},
+     AQ_TO_TEXT(aq_train_arguments, offline)},
     AQ_ALLOW_CODE_OPTION,
     {"no-evaluator", 0, NULL, "measure no versions while training",
-     AQ_TO_FLAG(train_arguments, options.no_evaluator)},
+     AQ_TO_FLAG(aq_train_arguments, options.no_evaluator)},
     {"http", 0, "HOST:PORT",
      "let the learner serve its dashboard and metrics here, such as 127.0.0.1:8080; or "
      "ACTORQ_HTTP (default: on this host, at a port that is free, which is said)",
-     AQ_TO_TEXT(train_arguments, options.http)},
-    {"no-http", 0, NULL, "serve neither", AQ_TO_FLAG(train_arguments, no_http)},
+     AQ_TO_TEXT(aq_train_arguments, options.http)},
+    {"no-http", 0, NULL, "serve neither", AQ_TO_FLAG(aq_train_arguments, no_http)},
     {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop",
-     AQ_TO_FLAG(train_arguments, print_config)},
+     AQ_TO_FLAG(aq_train_arguments, print_config)},
     AQ_PARENT_OPTION_ROW,
-    AQ_JSON_OPTION_ROW(train_arguments, json, "the result"),
-    {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(train_arguments, options.quiet)},
+    AQ_JSON_OPTION_ROW(aq_train_arguments, json, "the result"),
+    {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(aq_train_arguments, options.quiet)},
 };
 
 static const aq_options options_page = {
@@ -133,129 +116,10 @@ static const aq_options options_page = {
                "daemon,\ncheckpoints and policy.aq. 'actorq envs' lists the tasks.\n",
     AQ_OPTION_ROWS(option_rows),
     .setting = aq_run_request_setting,
-    .operands = {AQ_OPTIONAL_OPERAND("TASK", train_arguments, task)},
+    .operands = {AQ_OPTIONAL_OPERAND("TASK", aq_train_arguments, task)},
 };
 
 /* ---- the configuration ---------------------------------------------------------------------- */
-
-static int assign(aq_run_config *config, const char *key, const char *value, aq_error *error)
-{
-    char assignment[512];
-    if (aq_text_format(assignment, sizeof(assignment), "%s=%s", key, value) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the value is too long", key);
-    }
-    return aq_settings_assign(aq_run_config_table(), assignment, config, error);
-}
-
-/* Where the settings of the run in that folder are. */
-static const char *settings_of(const char *run_dir, char out[PATH_MAX + 16])
-{
-    (void)snprintf(out, PATH_MAX + 16, "%s/config.yaml", run_dir);
-    return out;
-}
-
-/* As they stand in the run's folder: some may have been changed while it ran. */
-static void read_last_settings(const aq_run_config *given, const char *run_dir,
-                               aq_run_config *ret_config)
-{
-    char path[PATH_MAX + 16];
-    aq_run_config config;
-    aq_error unread; /* a run that ended at once has none */
-    aq_settings_init(aq_run_config_table(), &config);
-    int rc =
-        aq_settings_read_file(aq_run_config_table(), settings_of(run_dir, path), &config, &unread);
-    *ret_config = rc == 0 ? config : *given;
-}
-
-/* What is given beside --resume may be a task or an algorithm, but no other. That is said before
- * the settings are checked, which may not fit together then. */
-static int check_same(const char *run_dir, const char *task, const aq_run_request *request,
-                      aq_error *error)
-{
-    aq_run_config run = {.learner.algorithm = AQ_ALGORITHM_AUTO}, asked = run;
-    char whole[AQ_TASK_NAME_MAX];
-    read_last_settings(&run, run_dir, &run);
-    aq_env_whole_name(task, whole);
-    if (run.task[0] != '\0' && strcmp(run.task, whole) != 0) {
-        return aq_fail(error, AQ_E_INVALID, "the task of %s is %s, not %s", run_dir, run.task,
-                       whole);
-    }
-    int rc = aq_run_request_asked(request, &asked, error);
-    const uint32_t algorithm = asked.learner.algorithm;
-    return rc != 0 || run.learner.algorithm == AQ_ALGORITHM_AUTO ||
-                   algorithm == AQ_ALGORITHM_AUTO || algorithm == run.learner.algorithm
-               ? rc
-               : aq_fail(error, AQ_E_INVALID,
-                         "the algorithm of %s is %s, not %s; start another run", run_dir,
-                         aq_algorithm_names[run.learner.algorithm], aq_algorithm_names[algorithm]);
-}
-
-/* A run that is resumed goes on under the settings that it had, which are all. */
-static int read_settings(train_arguments *arguments, aq_run_config *config, aq_error *error)
-{
-    char own[PATH_MAX + 16];
-    char task[AQ_TASK_NAME_MAX];
-    aq_env *env = NULL;
-    aq_run_request request = {.preset = arguments->preset,
-                              .path = arguments->config_path,
-                              .task = arguments->task,
-                              .assignments = &arguments->overrides,
-                              .is_offline = arguments->offline != NULL};
-    if (!request.path && arguments->options.resume) {
-        request.path = settings_of(arguments->options.run_dir, own);
-        request.is_whole = true;
-    }
-    const bool is_of_data = !request.path && !request.task && arguments->offline;
-    const bool is_found = is_of_data || (request.path == own && !request.task);
-    int rc = 0;
-    if (is_of_data) {
-        rc = aq_offline_task(arguments->offline, task, error);
-        request.task = task;
-    }
-    if (rc == 0) {
-        rc = aq_run_request_task(&request, task, error);
-    }
-    if (rc == 0 && !is_found) {
-        aq_env_allow_code(task);
-    }
-    if (rc == 0) {
-        rc = aq_env_open(task, &env, error);
-    }
-    if (rc == 0 && arguments->options.resume) {
-        rc = check_same(arguments->options.run_dir, env->name, &request, error);
-    }
-    if (rc == 0) {
-        if (!arguments->options.quiet && strcmp(task, env->name) != 0) {
-            aq_print_line(stderr, "%s is %s", task, env->name);
-        }
-        rc = aq_run_request_read(&request, env->name, &env->schema, config, error);
-    }
-    if (rc == 0) {
-        aq_env_whole_name(env->name, config->task);
-    }
-    aq_env_unref(env);
-    return rc;
-}
-
-static int resolve_settings(train_arguments *arguments, aq_run_config *config, aq_error *error)
-{
-    int rc = arguments->gradients
-                 ? aq_settings_assignments_add(&arguments->overrides, "actor.gradients=true", error)
-                 : 0;
-    rc = rc != 0 ? rc : read_settings(arguments, config, error);
-    if (rc == 0 && arguments->seed) {
-        rc = assign(config, "seed", arguments->seed, error);
-    }
-    if (rc == 0 && arguments->actors) {
-        rc = assign(config, "actor.count", arguments->actors, error);
-    }
-    if (rc == 0 && config->actor.gradients && arguments->offline) {
-        rc = aq_fail(error, AQ_E_INVALID,
-                     "--offline trains on steps without actors; gradients are theirs "
-                     "(actor.gradients)");
-    }
-    return rc != 0 ? rc : aq_run_rules_check(config, error);
-}
 
 static int print_config(const aq_run_config *config, aq_error *error)
 {
@@ -271,7 +135,7 @@ static int print_config(const aq_run_config *config, aq_error *error)
 
 /* ---- the run folder ------------------------------------------------------------------------- */
 
-static int prepare_offline(train_arguments *arguments, aq_run_config *config, aq_error *error)
+static int prepare_offline(aq_train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
     aq_train_options *options = &arguments->options;
     if (!options->resume) {
@@ -289,7 +153,7 @@ static int prepare_offline(train_arguments *arguments, aq_run_config *config, aq
 }
 
 /* Unless told otherwise, whoever is on this host may look. */
-static void choose_http(train_arguments *arguments)
+static void choose_http(aq_train_arguments *arguments)
 {
     const char *known = getenv("ACTORQ_HTTP");
     if (arguments->no_http) {
@@ -300,27 +164,9 @@ static void choose_http(train_arguments *arguments)
     }
 }
 
-/* A grid without seeds is of one. */
-static int check_seeds(train_arguments *arguments, aq_error *error)
+static int prepare(aq_train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
-    const bool has_grid = arguments->grid.count > 0;
-    if (has_grid && arguments->seeds.count == 0) {
-        arguments->seeds = (aq_seed_range){1, 1};
-    }
-    const char *unfit = arguments->seeds.count == 0 ? NULL
-                        : arguments->seed           ? "--seed"
-                        : arguments->options.resume ? "--resume"
-                        : arguments->options.http   ? "--http"
-                                                    : NULL;
-    return unfit != NULL
-               ? aq_fail(error, AQ_E_INVALID, "--%s starts new runs, several at once: leave %s out",
-                         has_grid ? "grid" : "seeds", unfit)
-               : 0;
-}
-
-static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *error)
-{
-    int rc = check_seeds(arguments, error);
+    int rc = aq_train_settings_check(arguments, error);
     if (rc == 0) {
         rc = aq_rank_launch_check(arguments->options.learners, error);
     }
@@ -328,7 +174,7 @@ static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *
         rc = aq_train_folder_check_resumed(&arguments->options, error);
     }
     if (rc == 0) {
-        rc = resolve_settings(arguments, config, error);
+        rc = aq_train_settings_resolve(arguments, config, error);
     }
     if (rc == 0) {
         rc = prepare_offline(arguments, config, error);
@@ -379,7 +225,7 @@ static void drop_unbegun(int rc, const aq_train_options *options)
     }
 }
 
-static int run_session(train_arguments *arguments, const aq_run_config *config,
+static int run_session(aq_train_arguments *arguments, const aq_run_config *config,
                        aq_train_result *ret_result, aq_error *error)
 {
     aq_train_options *options = &arguments->options;
@@ -400,7 +246,7 @@ static int run_session(train_arguments *arguments, const aq_run_config *config,
 }
 
 /* In a new folder, or in the one of the run that is resumed. */
-static int train_one(train_arguments *arguments, const aq_run_config *config, aq_error *error)
+static int train_one(aq_train_arguments *arguments, const aq_run_config *config, aq_error *error)
 {
     aq_train_result result = {0};
     aq_train_report report;
@@ -409,7 +255,7 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
         return rc;
     }
     aq_run_config last;
-    read_last_settings(config, arguments->options.run_dir, &last);
+    aq_train_settings_last(config, arguments->options.run_dir, &last);
     const int unjudged =
         aq_train_report_make(&last, arguments->options.run_dir, &result, &report, error);
     if (arguments->json) {
@@ -436,16 +282,16 @@ static int train_one(train_arguments *arguments, const aq_run_config *config, aq
 static int resolve_point(void *given, size_t index, char name[AQ_GRID_NAME_MAX],
                          aq_run_config *ret_config, aq_error *error)
 {
-    train_arguments arguments = *(const train_arguments *)given;
+    aq_train_arguments arguments = *(const aq_train_arguments *)given;
     char texts[AQ_GRID_AXES_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_GRID_VALUE_MAX];
     int rc = aq_train_grid_point(&arguments.grid, index, name, texts, &arguments.overrides, error);
     arguments.options.quiet = true;
-    rc = rc != 0 ? rc : resolve_settings(&arguments, ret_config, error);
+    rc = rc != 0 ? rc : aq_train_settings_resolve(&arguments, ret_config, error);
     ret_config->seed = 0;
     return rc;
 }
 
-static int train(train_arguments *arguments, const aq_run_config *config, aq_error *error)
+static int train(aq_train_arguments *arguments, const aq_run_config *config, aq_error *error)
 {
     choose_http(arguments);
     int rc = aq_train_folder_choose(config, &arguments->options, error);
@@ -463,11 +309,11 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     return train_one(arguments, config, error);
 }
 
-static const train_arguments defaults = {0};
+static const aq_train_arguments defaults = {0};
 
 static int train_or_print(void *given, aq_error *error)
 {
-    train_arguments *arguments = given;
+    aq_train_arguments *arguments = given;
     aq_run_config config;
     if (arguments->preset && strcmp(arguments->preset, "list") == 0) {
         return aq_print_presets(error);

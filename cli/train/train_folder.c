@@ -4,11 +4,14 @@
 #include "cli/train/train_folder.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -140,6 +143,16 @@ int aq_train_folder_check_resumed(const aq_train_options *options, aq_error *err
                          options->run_dir);
 }
 
+/* Until this process ends, for what is made there before the learner takes the folder's lock. Where
+ * folders can't be locked, as on some network disks, it is done without. */
+static int claim(const char *dir, aq_error *error)
+{
+    const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+               ? aq_fail(error, AQ_E_EXISTS, "%s: in use by another command", dir)
+               : 0;
+}
+
 int aq_train_folder_choose(const aq_run_config *config, aq_train_options *options, aq_error *error)
 {
     char name[PATH_MAX];
@@ -158,7 +171,12 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
         return refuse_taken(options->run_dir, config->seed == 0, error);
     }
     int rc = aq_folder_lock_check(options->run_dir, error);
-    return rc != 0 ? rc : aq_dir_create(options->run_dir, error);
+    rc = rc != 0 ? rc : aq_dir_create(options->run_dir, error);
+    rc = rc != 0 ? rc : claim(options->run_dir, error);
+    if (rc == 0 && !options->resume && !aq_train_folder_is_free(options->run_dir)) {
+        return refuse_taken(options->run_dir, config->seed == 0, error); /* another was quicker */
+    }
+    return rc;
 }
 
 static bool is_trained_in(const char *run_dir)

@@ -243,7 +243,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
 {
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, "
+        "s:o, s:o, s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, "
         "s:o, "
         "s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:s}",
         "task", report->config->task, "algorithm",
@@ -258,16 +258,17 @@ json_t *aq_train_report_json(const aq_train_report *report)
         aq_json_count(report->broadcast_bytes), "broadcast_bytes_fp32",
         aq_json_count(report->broadcast_bytes_fp32), "learners", aq_json_count(report->learners),
         "restarts", aq_json_count(report->restarts), "interrupted", report->interrupted, "run",
-        report->run_dir, "energy_j", known_number(report, report->energy.energy_j), "energy_source",
-        report->energy.source, "cpu_s", known_number(report, report->energy.cpu_s), "gco2",
-        known_number(report, report->energy.carbon_g), "gap_mean", aq_json_number(report->gap_mean),
-        "gap_ci95", aq_json_number(report->gap_ci95), "gap_versions",
-        aq_json_count(report->gap_versions), "gap_episodes", aq_json_count(report->gap_episodes),
-        "format", report->format[0] != '\0' ? json_string(report->format) : json_null(),
-        "fallback_share", aq_json_number(fallback_share(report)), "state", state_name(report),
-        "limits_reached", reached_json(report), "findings", aq_run_reasons_json(&report->reasons),
-        "return_fp32_mean", aq_json_number(report->fp32_mean), "return_fp32_std",
-        aq_json_number(report->fp32_std), "precisions_differ", precisions_differ(report), "trouble",
+        aq_json_text(report->run_dir), "energy_j", known_number(report, report->energy.energy_j),
+        "energy_source", report->energy.source, "cpu_s", known_number(report, report->energy.cpu_s),
+        "gco2", known_number(report, report->energy.carbon_g), "gap_mean",
+        aq_json_number(report->gap_mean), "gap_ci95", aq_json_number(report->gap_ci95),
+        "gap_versions", aq_json_count(report->gap_versions), "gap_episodes",
+        aq_json_count(report->gap_episodes), "format",
+        report->format[0] != '\0' ? json_string(report->format) : json_null(), "fallback_share",
+        aq_json_number(fallback_share(report)), "state", state_name(report), "limits_reached",
+        reached_json(report), "findings", aq_run_reasons_json(&report->reasons), "return_fp32_mean",
+        aq_json_number(report->fp32_mean), "return_fp32_std", aq_json_number(report->fp32_std),
+        "precisions_differ", precisions_differ(report), "trouble",
         report->trouble[0] != '\0' ? aq_json_text(report->trouble) : json_null(), "cut_off",
         aq_json_count(report->cut_off), "broadcast_packed_bytes_fp32",
         report->broadcast_packed_bytes_fp32 > 0 ? aq_json_count(report->broadcast_packed_bytes_fp32)

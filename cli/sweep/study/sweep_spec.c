@@ -3,6 +3,7 @@
  */
 #include "cli/sweep/study/sweep_spec.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "common/config/run_request.h"
@@ -28,19 +29,15 @@ void aq_sweep_spec_assignments(const aq_sweep_spec *spec, const aq_sweep_point *
     }
 }
 
-/* What a trial in the middle of the space would be trained under. */
-static int resolve(const aq_sweep_spec *spec, const aq_env *env, aq_run_config *ret_config,
-                   aq_error *error)
+/* What a trial at these places would be trained under. */
+static int resolve(const aq_sweep_spec *spec, const aq_env *env, const double *places,
+                   aq_run_config *ret_config, aq_error *error)
 {
     aq_sweep_texts texts;
-    double places[AQ_SWEEP_DIMS_MAX];
-    aq_sweep_point middle;
+    aq_sweep_point point;
     aq_settings_assignments assignments;
-    for (size_t i = 0; i < spec->space.count; i++) {
-        places[i] = 0.5;
-    }
-    aq_sweep_point_at(&spec->space, places, &middle);
-    aq_sweep_spec_assignments(spec, &middle, texts, &assignments);
+    aq_sweep_point_at(&spec->space, places, &point);
+    aq_sweep_spec_assignments(spec, &point, texts, &assignments);
     const aq_run_request request = {.preset = spec->preset[0] != '\0' ? spec->preset : NULL,
                                     .task = spec->task,
                                     .assignments = &assignments};
@@ -62,17 +59,64 @@ static bool goes_on(const aq_sweep_spec *spec, const aq_run_config *config)
     return config->learner.learning_rate_end >= 1 && config->learner.importance_end <= 0;
 }
 
-int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_error *error)
+static bool says_steps(const aq_sweep_spec *spec)
+{
+    return spec->rung_count > 0 && spec->rungs[spec->rung_count - 1] > 0;
+}
+
+/* Adds what a trial at these places says of the plan: all have one limit, and one that does not go
+ * on is enough. */
+static int add_to_plan(const aq_sweep_spec *spec, const aq_run_config *config, aq_sweep_plan *plan,
+                       aq_error *error)
+{
+    if (!says_steps(spec) && config->limits.env_steps != plan->steps) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "trials would take %" PRIu64 " or %" PRIu64
+                       " environment steps, as presets say; settings: {limits.env_steps: %" PRIu64
+                       "} works, and so do rungs",
+                       plan->steps, config->limits.env_steps, config->limits.env_steps);
+    }
+    plan->is_resumed = plan->is_resumed && goes_on(spec, config);
+    return 0;
+}
+
+/* From the middle of the space, and from there with each choice of each dimension that has some,
+ * since a choice may take another preset. A choice that does not fit there says so in its trial. */
+static int make_plan(const aq_sweep_spec *spec, const aq_env *env, aq_sweep_plan *ret_plan,
+                     aq_error *error)
 {
     aq_run_config config;
+    double places[AQ_SWEEP_DIMS_MAX];
+    for (size_t i = 0; i < spec->space.count; i++) {
+        places[i] = 0.5;
+    }
+    int rc = resolve(spec, env, places, &config, error);
+    *ret_plan = (aq_sweep_plan){.steps = config.limits.env_steps, .is_resumed = true};
+    rc = rc == 0 ? add_to_plan(spec, &config, ret_plan, error) : rc;
+    for (size_t i = 0; i < spec->space.count; i++) {
+        const aq_sweep_dim *dim = &spec->space.dims[i];
+        const size_t choices = dim->scale == AQ_SWEEP_CHOICE ? dim->count : 0;
+        for (size_t k = 0; rc == 0 && k < choices; k++) {
+            aq_error unfit;
+            places[i] = aq_sweep_dim_place(dim, dim->choices[k]);
+            if (resolve(spec, env, places, &config, &unfit) == 0) {
+                rc = add_to_plan(spec, &config, ret_plan, error);
+            }
+        }
+        places[i] = 0.5;
+    }
+    return rc;
+}
+
+int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_error *error)
+{
     aq_evaluation random;
     aq_env *env = NULL;
     int rc = aq_env_open(spec->task, &env, error);
     if (rc == 0) {
-        rc = resolve(spec, env, &config, error);
+        rc = make_plan(spec, env, ret_plan, error);
     }
-    const bool is_resumed = rc == 0 && goes_on(spec, &config);
-    if (rc == 0 && spec->method == AQ_SWEEP_PBT && !is_resumed) {
+    if (rc == 0 && spec->method == AQ_SWEEP_PBT && !ret_plan->is_resumed) {
         rc = aq_fail(error, AQ_E_INVALID,
                      "members of a population go on from rung to rung, and so nothing that they "
                      "are trained by may change with their limit; settings: "
@@ -81,11 +125,7 @@ int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_e
     if (rc == 0) {
         rc = aq_evaluate(env, NULL, RANDOM_EPISODES, spec->seed, &random, error);
     }
-    if (rc == 0) {
-        *ret_plan = (aq_sweep_plan){.steps = config.limits.env_steps,
-                                    .is_resumed = is_resumed,
-                                    .least_return = random.return_min};
-    }
+    ret_plan->least_return = rc == 0 ? random.return_min : 0;
     aq_env_unref(env);
     return rc;
 }

@@ -195,6 +195,9 @@ static void say(const worker *its, size_t run, const aq_sweep_outcome *outcome)
     if (its->is_quiet) {
         return;
     }
+    if (isatty(STDERR_FILENO)) {
+        (void)fputs("\r\033[K", stderr); /* over what sweep_drive.c shows there */
+    }
     if (outcome->is_failed) {
         aq_print_line(stderr, "%s: %s", name + strlen("runs/"), outcome->reason);
     } else {

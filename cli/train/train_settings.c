@@ -1,0 +1,194 @@
+/*
+ * Train settings: see train_settings.h.
+ */
+#include "cli/train/train_settings.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/train/offline_data.h"
+#include "common/base/parse.h"
+#include "common/base/plain_text.h"
+#include "common/config/run_request.h"
+#include "common/config/run_rules.h"
+#include "common/sys/file.h"
+#include "envs/env_code.h"
+#include "envs/env_open.h"
+
+/* ---- what goes together --------------------------------------------------------------------- */
+
+static int check_seeds(const aq_train_arguments *arguments, aq_error *error)
+{
+    const char *unfit = arguments->seeds.count == 0 ? NULL
+                        : arguments->seed           ? "--seed"
+                        : arguments->options.resume ? "--resume"
+                        : arguments->options.http   ? "--http"
+                                                    : NULL;
+    return unfit != NULL
+               ? aq_fail(error, AQ_E_INVALID, "--%s starts new runs, several at once: leave %s out",
+                         arguments->grid.count > 0 ? "grid" : "seeds", unfit)
+               : 0;
+}
+
+/* What is said of all runs is no axis. */
+static int check_axes(const aq_train_arguments *arguments, aq_error *error)
+{
+    const struct {
+        const char *key, *by; /* NULL: not said */
+    } said[] = {
+        {"seed", "--seeds"},
+        {"preset", arguments->preset != NULL ? "--preset" : NULL},
+        {"actor.count", arguments->actors != NULL ? "--actors" : NULL},
+        {"actor.gradients", arguments->gradients ? "--gradients" : NULL},
+    };
+    for (size_t i = 0; i < arguments->grid.count; i++) {
+        for (size_t k = 0; k < sizeof(said) / sizeof(said[0]); k++) {
+            if (said[k].by != NULL && strcmp(arguments->grid.axes[i].key, said[k].key) == 0) {
+                return aq_fail(error, AQ_E_INVALID, "--grid %s: that is what %s says", said[k].key,
+                               said[k].by);
+            }
+        }
+    }
+    return 0;
+}
+
+int aq_train_settings_check(aq_train_arguments *arguments, aq_error *error)
+{
+    if (arguments->grid.count > 0 && arguments->seeds.count == 0) {
+        arguments->seeds = (aq_seed_range){1, 1};
+    }
+    int rc = check_seeds(arguments, error);
+    rc = rc == 0 ? check_axes(arguments, error) : rc;
+    if (rc == 0 && arguments->jobs > 0 && arguments->seeds.count == 0) {
+        rc = aq_fail(error, AQ_E_INVALID, "--jobs is for the runs of --seeds or --grid");
+    }
+    if (rc == 0 && arguments->no_http && arguments->options.http != NULL) {
+        rc = aq_fail(error, AQ_E_INVALID, "either --http or --no-http");
+    }
+    if (rc == 0 && arguments->options.resume && arguments->preset != NULL) {
+        rc = aq_fail(error, AQ_E_INVALID,
+                     "a run that is resumed has its settings already: leave --preset out");
+    }
+    return rc;
+}
+
+/* ---- the settings --------------------------------------------------------------------------- */
+
+static int assign(aq_run_config *config, const char *key, const char *value, aq_error *error)
+{
+    char assignment[512];
+    if (aq_text_format(assignment, sizeof(assignment), "%s=%s", key, value) != 0) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: the value is too long", key);
+    }
+    return aq_settings_assign(aq_run_config_table(), assignment, config, error);
+}
+
+/* Where the settings of the run in that folder are. */
+static const char *settings_of(const char *run_dir, char out[PATH_MAX + 16])
+{
+    (void)snprintf(out, PATH_MAX + 16, "%s/config.yaml", run_dir);
+    return out;
+}
+
+void aq_train_settings_last(const aq_run_config *given, const char *run_dir,
+                            aq_run_config *ret_config)
+{
+    char path[PATH_MAX + 16];
+    aq_run_config config;
+    aq_error unread; /* a run that ended at once has none */
+    aq_settings_init(aq_run_config_table(), &config);
+    int rc =
+        aq_settings_read_file(aq_run_config_table(), settings_of(run_dir, path), &config, &unread);
+    *ret_config = rc == 0 ? config : *given;
+}
+
+/* What is given beside --resume may be a task or an algorithm, but no other. That is said before
+ * the settings are checked, which may not fit together then. */
+static int check_same(const char *run_dir, const char *task, const aq_run_request *request,
+                      aq_error *error)
+{
+    aq_run_config run = {.learner.algorithm = AQ_ALGORITHM_AUTO}, asked = run;
+    char whole[AQ_TASK_NAME_MAX];
+    aq_train_settings_last(&run, run_dir, &run);
+    aq_env_whole_name(task, whole);
+    if (run.task[0] != '\0' && strcmp(run.task, whole) != 0) {
+        return aq_fail(error, AQ_E_INVALID, "the task of %s is %s, not %s", run_dir, run.task,
+                       whole);
+    }
+    int rc = aq_run_request_asked(request, &asked, error);
+    const uint32_t algorithm = asked.learner.algorithm;
+    return rc != 0 || run.learner.algorithm == AQ_ALGORITHM_AUTO ||
+                   algorithm == AQ_ALGORITHM_AUTO || algorithm == run.learner.algorithm
+               ? rc
+               : aq_fail(error, AQ_E_INVALID,
+                         "the algorithm of %s is %s, not %s; start another run", run_dir,
+                         aq_algorithm_names[run.learner.algorithm], aq_algorithm_names[algorithm]);
+}
+
+/* A run that is resumed goes on under the settings that it had, which are all. */
+static int read_settings(aq_train_arguments *arguments, aq_run_config *config, aq_error *error)
+{
+    char own[PATH_MAX + 16];
+    char task[AQ_TASK_NAME_MAX];
+    aq_env *env = NULL;
+    aq_run_request request = {.preset = arguments->preset,
+                              .path = arguments->config_path,
+                              .task = arguments->task,
+                              .assignments = &arguments->overrides,
+                              .is_offline = arguments->offline != NULL};
+    if (!request.path && arguments->options.resume) {
+        request.path = settings_of(arguments->options.run_dir, own);
+        request.is_whole = true;
+    }
+    const bool is_of_data = !request.path && !request.task && arguments->offline;
+    const bool is_found = is_of_data || (request.path == own && !request.task);
+    int rc = 0;
+    if (is_of_data) {
+        rc = aq_offline_task(arguments->offline, task, error);
+        request.task = task;
+    }
+    if (rc == 0) {
+        rc = aq_run_request_task(&request, task, error);
+    }
+    if (rc == 0 && !is_found) {
+        aq_env_allow_code(task);
+    }
+    if (rc == 0) {
+        rc = aq_env_open(task, &env, error);
+    }
+    if (rc == 0 && arguments->options.resume) {
+        rc = check_same(arguments->options.run_dir, env->name, &request, error);
+    }
+    if (rc == 0) {
+        if (!arguments->options.quiet && strcmp(task, env->name) != 0) {
+            aq_print_line(stderr, "%s is %s", task, env->name);
+        }
+        rc = aq_run_request_read(&request, env->name, &env->schema, config, error);
+    }
+    if (rc == 0) {
+        aq_env_whole_name(env->name, config->task);
+    }
+    aq_env_unref(env);
+    return rc;
+}
+
+int aq_train_settings_resolve(aq_train_arguments *arguments, aq_run_config *config, aq_error *error)
+{
+    int rc = arguments->gradients
+                 ? aq_settings_assignments_add(&arguments->overrides, "actor.gradients=true", error)
+                 : 0;
+    rc = rc != 0 ? rc : read_settings(arguments, config, error);
+    if (rc == 0 && arguments->seed) {
+        rc = assign(config, "seed", arguments->seed, error);
+    }
+    if (rc == 0 && arguments->actors) {
+        rc = assign(config, "actor.count", arguments->actors, error);
+    }
+    if (rc == 0 && config->actor.gradients && arguments->offline) {
+        rc = aq_fail(error, AQ_E_INVALID,
+                     "--offline trains on steps without actors; gradients are theirs "
+                     "(actor.gradients)");
+    }
+    return rc != 0 ? rc : aq_run_rules_check(config, error);
+}
