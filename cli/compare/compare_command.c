@@ -161,6 +161,34 @@ static int read_request(const compare_arguments *arguments, aq_compare_request *
                : rc;
 }
 
+/* What the kinds of runs differ in, and their seeds, are said otherwise. */
+static int check_overrides(const compare_arguments *arguments, enum aq_compare_subject subject,
+                           aq_error *error)
+{
+    static const struct {
+        const char *key, *by;
+        bool of_precisions, of_modes;
+    } said[] = {
+        {"seed", "--seed", true, true},
+        {"quantizer.format", "--precisions", true, false},
+        {"actor.count", "--parallel", false, true},
+        {"actor.gradients", "--modes", false, true},
+        {"learner.model_ranks", "--modes", false, true},
+    };
+    for (size_t i = 0; i < arguments->overrides.count; i++) {
+        const char *given = arguments->overrides.texts[i];
+        for (size_t k = 0; k < sizeof(said) / sizeof(said[0]); k++) {
+            const size_t length = strlen(said[k].key);
+            if ((subject == AQ_COMPARE_MODES ? said[k].of_modes : said[k].of_precisions) &&
+                strncmp(given, said[k].key, length) == 0 && given[length] == '=') {
+                return aq_fail(error, AQ_E_INVALID, "--set %s: that is what %s says", said[k].key,
+                               said[k].by);
+            }
+        }
+    }
+    return 0;
+}
+
 static int make_plan(const compare_arguments *arguments, const aq_env *env, aq_compare_plan *plan,
                      aq_error *error)
 {
@@ -168,6 +196,9 @@ static int make_plan(const compare_arguments *arguments, const aq_env *env, aq_c
     plan->seed_first = arguments->seed_first ? arguments->seed_first : 1;
     plan->threshold = arguments->threshold;
     int rc = read_request(arguments, &plan->request, error);
+    if (rc == 0) {
+        rc = check_overrides(arguments, plan->request.subject, error);
+    }
     if (rc == 0) {
         rc = read_settings(arguments, env, plan, error);
     }

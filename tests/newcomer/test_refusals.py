@@ -5,6 +5,7 @@ is given again, mended, works.
     test_refusals.py ACTORQ SOURCE_ROOT
 """
 
+import fcntl
 import os
 import shutil
 import signal
@@ -54,6 +55,33 @@ class TestRefusals(Newcomer):
         self.assertFalse(os.path.exists("x"))
         if right:
             self.works(f"actorq train --run x {right} {SHORT} --quiet")
+
+    def test_options_that_would_count_for_nothing(self):
+        for line, said in (
+                ("train gym:CartPole-v1 --jobs 2", "--jobs is for the runs of --seeds or --grid"),
+                ("train gym:CartPole-v1 --http 127.0.0.1:0 --no-http", "--http or --no-http"),
+                ("train gym:CartPole-v1 --grid seed=1,2", "--grid seed: that is what --seeds says"),
+                ("train gym:CartPole-v1 --actors 2 --grid actor.count=1,2",
+                 "--grid actor.count: that is what --actors says"),
+                ("train gym:CartPole-v1 --gradients --grid actor.gradients=true,false",
+                 "--grid actor.gradients: that is what --gradients says"),
+                ("train gym:CartPole-v1 --preset none --grid preset=any-ppo,any-a2c",
+                 "--grid preset: that is what --preset says"),
+                ("train --run x --resume --preset none", "leave --preset out"),
+                ("compare gym:CartPole-v1 --set quantizer.format=fp16",
+                 "--set quantizer.format: that is what --precisions says"),
+                ("compare gym:CartPole-v1 --modes experience --set actor.count=2",
+                 "--set actor.count: that is what --parallel says")):
+            self.refused(f"actorq {line}", said)
+        self.assertEqual(os.listdir(), [])
+
+    def test_a_folder_that_another_command_has_just_taken(self):
+        os.mkdir("x")
+        folder = os.open("x", os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        self.refused(f"actorq train gym:CartPole-v1 --run x {SHORT} -q", "x: in use by another")
+        os.close(folder)
+        self.works(f"actorq train gym:CartPole-v1 --run x {SHORT} -q")
 
     def test_an_address_that_is_none(self):
         self.mend("gym:CartPole-v1 --http nonsense", ["learner: --http: bad address 'nonsense'"],

@@ -55,6 +55,17 @@ class TestSeeds(Newcomer):
                          [("all/seed-1", 1, "budget"), ("all/seed-2", 2, "budget")])
         self.assertIn("ended at its limit", self.works("actorq runs all"))
 
+    def test_a_run_that_is_killed_takes_no_other_with_it(self):
+        with training("--seeds", "2", "--jobs", "1", *SHORT.split(), stdout=subprocess.PIPE,
+                      stderr=subprocess.PIPE, text=True) as train:
+            wait_for("the first run", lambda: os.path.exists("all/seed-1/config.yaml"))
+            os.kill(below(train.pid)[0], signal.SIGKILL)
+            said, failed = train.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(train.returncode, 1)
+        self.assertIn("all/seed-1 was ended by signal 9", failed)
+        self.assertIn("1 of 2 runs came to nothing\n", failed)
+        self.assertIn("\nseed 2 ", "\n" + said)
+
     def test_as_json_there_is_a_line_for_each_and_one_for_all(self):
         said = self.works(f"actorq train gym:CartPole-v1 --seeds 7..8 --jobs 1 --json -q {SHORT}")
         *lines, rest = [json.loads(line) for line in said.splitlines()]

@@ -130,6 +130,25 @@ TEST(a_run_whose_steps_shrink_with_its_limit_is_not_gone_on_with)
     assert_false(plan.is_resumed);
 }
 
+/* A choice may take another preset, with a limit or a schedule of its own. */
+TEST(each_choice_counts_and_not_the_middle_one_alone)
+{
+    static const char *const spaces[] = {"space: {learner.algorithm: [ppo, dqn]}\n",
+                                         "space: {learner.algorithm: [dqn, ppo]}\n"};
+    EACH_ROW(i, spaces) {
+        char yaml[256];
+        aq_sweep_spec spec;
+        aq_sweep_plan plan;
+        (void)snprintf(yaml, sizeof(yaml), HEAD "%s", spaces[i]);
+        sweep_spec(yaml, &spec);
+        assert_refused(aq_sweep_spec_check(&spec, &plan, &refusal), AQ_E_INVALID, "500000");
+        (void)snprintf(yaml, sizeof(yaml), HEAD "%srungs: [2000, 6000]\n", spaces[i]);
+        sweep_spec(yaml, &spec);
+        assert_succeeds(aq_sweep_spec_check(&spec, &plan, &refusal));
+        assert_false(plan.is_resumed);
+    }
+}
+
 /* Its members go on at each rung, whatever the limit was before. */
 TEST(a_population_takes_nothing_that_changes_with_the_limit)
 {
