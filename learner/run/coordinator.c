@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/config/solved.h"
+#include "common/policy/format.h"
 #include "learner/run/coordinator_priv.h"
 
 int aq_coordinator_create(const aq_coordinator_config *config, int64_t now_ns,
@@ -84,13 +85,16 @@ void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluatio
     coordinator->best = *best;
 }
 
-/* A version that is good in one form alone is good by the luck of its rounding. */
+/* A version that is good in one form alone is good by the luck of its rounding, and nobody knows of
+ * one that was played in one form alone. */
 static bool lies_above(const aq_coordinator *coordinator, const aq_evaluation_result *result)
 {
     const double threshold = coordinator->config.threshold;
-    return aq_is_solved(result->return_mean, result->return_std, result->episodes, threshold) &&
-           (!result->in_both ||
-            aq_is_solved(result->fp32_mean, result->fp32_std, result->episodes, threshold));
+    const bool fp32_lies_above = result->in_both ? aq_is_solved(result->fp32_mean, result->fp32_std,
+                                                                result->episodes, threshold)
+                                                 : result->format == AQ_FORMAT_F32;
+    return fp32_lies_above &&
+           aq_is_solved(result->return_mean, result->return_std, result->episodes, threshold);
 }
 
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,

@@ -136,8 +136,8 @@ void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before
 void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best);
 
 /* A finished evaluation; true when the best has changed (ranking.h). A confirmed one that lies
- * three standard errors above the threshold, and in fp32 as well where it was played in both, ends
- * the run unless it only ranks; what comes after the end is not counted.
+ * three standard errors above the threshold, and was played in fp32 as well (or is of it) and does
+ * so there, ends the run unless it only ranks; what comes after the end is not counted.
  *
  * `held`: the evaluated policy can be the run's result: it is still there, and in the precision
  * that was asked for. One that can't becomes neither the best nor the end of the run. */

@@ -2,6 +2,7 @@
  * How far the run is and when it ends: environment steps over restarts of shards and of the
  * learner, evaluations, limits.
  */
+#include "common/policy/format.h"
 #include "learner/run/coordinator.h"
 #include "tests/support/test.h"
 
@@ -111,8 +112,11 @@ TEST_OF_RUN(as_many_live_shards_as_there_can_be_are_all_counted)
 
 static aq_evaluation_result result(uint64_t version, double mean, bool confirmed)
 {
-    return (aq_evaluation_result){
-        .version = version, .episodes = 10, .return_mean = mean, .confirmed = confirmed};
+    return (aq_evaluation_result){.version = version,
+                                  .format = AQ_FORMAT_F32,
+                                  .episodes = 10,
+                                  .return_mean = mean,
+                                  .confirmed = confirmed};
 }
 
 static bool evaluate(aq_coordinator *coordinator, uint64_t version, double mean, bool confirmed)
@@ -181,6 +185,21 @@ TEST_OF_RUN(what_is_good_in_one_form_alone_does_not_solve)
     both.version = 2;
     both.fp32_mean = 475;
     aq_coordinator_evaluated(run, &both, true);
+    assert_int_equal(aq_coordinator_state(run), AQ_RUN_SOLVED);
+}
+
+/* The evaluator was interrupted before it had the other form. */
+TEST_OF_RUN(what_was_not_played_in_fp32_does_not_solve)
+{
+    aq_evaluation_result alone = result(1, 480, true);
+    alone.format = AQ_FORMAT_INT8_CHANNEL;
+    assert_true(aq_coordinator_evaluated(run, &alone, true)); /* it is the best so far */
+    alone.format = AQ_FORMAT_MIXED;
+    aq_coordinator_evaluated(run, &alone, true);
+    assert_int_equal(aq_coordinator_state(run), AQ_RUN_RUNNING);
+    alone.in_both = true;
+    alone.fp32_mean = 475;
+    aq_coordinator_evaluated(run, &alone, true);
     assert_int_equal(aq_coordinator_state(run), AQ_RUN_SOLVED);
 }
 
