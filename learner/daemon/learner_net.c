@@ -335,6 +335,7 @@ static int finish_training(learner *self, aq_error *error)
 {
     aq_error ignored, failure;
     self->parts.events.is_over = true;
+    aq_coordinator_end_evaluations(self->parts.coordinator);
     aq_learner_pages_end(self->parts.pages);
     aq_training_stop(self->parts.training);
     (void)uv_run(&self->loop, UV_RUN_NOWAIT); /* what the stage still reported */

@@ -100,7 +100,7 @@ static bool lies_above(const aq_coordinator *coordinator, const aq_evaluation_re
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
                               bool held)
 {
-    if (coordinator->state != AQ_RUN_RUNNING) {
+    if (coordinator->state != AQ_RUN_RUNNING || coordinator->evaluations_ended) {
         return false;
     }
     if (!result->ranks_only) {
@@ -120,6 +120,11 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
         coordinator->leading.version = 0; /* it was played afresh */
     }
     return aq_ranking_take(&coordinator->best, result, solves);
+}
+
+void aq_coordinator_end_evaluations(aq_coordinator *coordinator)
+{
+    coordinator->evaluations_ended = true;
 }
 
 uint64_t aq_coordinator_leader(const aq_coordinator *coordinator,

@@ -144,6 +144,10 @@ void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluatio
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
                               bool held);
 
+/* No result counts from now on, though the run has not ended: what this process leaves of it is
+ * being written. */
+void aq_coordinator_end_evaluations(aq_coordinator *coordinator);
+
 /* The version that an evaluator is to play afresh after this result, if it has it: that of a
  * screening which leads and is `held`, or else the best. 0: none. */
 uint64_t aq_coordinator_leader(const aq_coordinator *coordinator,

@@ -285,6 +285,19 @@ TEST_OF_RUN(nothing_counts_after_the_end)
     assert_int_equal(aq_coordinator_evaluations(run), 1);
 }
 
+/* Of a run that goes on in another process, which a good one must not end here. */
+TEST_OF_RUN(nothing_counts_while_the_last_checkpoint_is_written)
+{
+    evaluate(run, 1, 470, true);
+    aq_coordinator_end_evaluations(run);
+    assert_false(evaluate(run, 2, 480, true));
+    assert_int_equal(aq_coordinator_state(run), AQ_RUN_RUNNING);
+    assert_int_equal(aq_coordinator_best(run)->version, 1);
+    assert_int_equal(aq_coordinator_evaluations(run), 1);
+    aq_coordinator_stop(run);
+    assert_int_equal(aq_coordinator_state(run), AQ_RUN_STOPPED);
+}
+
 TEST_OF_RUN(the_best_of_an_earlier_process_must_be_beaten)
 {
     aq_evaluation_result before = result(7, 300, true);
