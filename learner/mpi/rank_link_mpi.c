@@ -28,8 +28,9 @@ enum { FIRST_PATIENCE_S = 120 };
 #define EAGER_NS (2 * AQ_NS_PER_MS)
 #define PAUSE_NS (100 * AQ_NS_PER_US)
 
-/* What MPI_Finalize may take. */
-enum { FINALIZE_S = 20 };
+/* What MPI_Finalize may take. It waits for all, and rank 0 comes last: once the last checkpoint is
+ * written, which takes as long as the disk does. */
+enum { FINALIZE_S = 20, LAST_CHECKPOINT_S = 600 };
 
 typedef struct mpi_state {
     aq_rank_link *world; /* that it is a part of, or itself: whose patience and trouble count */
@@ -203,7 +204,7 @@ static void close_part(aq_rank_link *link, bool in_order)
 static void close_link(aq_rank_link *link, bool in_order)
 {
     if (in_order) {
-        bound(FINALIZE_S);
+        bound(link->rank == 0 ? FINALIZE_S : LAST_CHECKPOINT_S);
         (void)MPI_Finalize();
         bound(0);
     }
