@@ -5,7 +5,7 @@
 
 #include "common/base/memory.h"
 
-enum { PLACES = 256, KEPT_MIN = 4, HELD = 2 };
+enum { PLACES = 256, KEPT_MIN = 4, HELD = 16 };
 #define BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 struct aq_policy_shelf {
@@ -13,8 +13,7 @@ struct aq_policy_shelf {
     size_t next;
     size_t count;
     size_t bytes;
-    aq_publication held[HELD]; /* snapshots without frames, or empty */
-    size_t next_held;
+    aq_publication held[HELD]; /* by holder; snapshots without frames, or empty */
     aq_policy_totals totals;
 };
 
@@ -125,19 +124,19 @@ const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_
     return find_held(shelf, version);
 }
 
-void aq_policy_shelf_hold(aq_policy_shelf *shelf, uint64_t version)
+void aq_policy_shelf_hold(aq_policy_shelf *shelf, uint64_t version, uint32_t holder)
 {
     const aq_publication *found = aq_policy_shelf_find(shelf, version);
-    if (found == NULL || find_held(shelf, version) != NULL) {
+    if (found == NULL) {
         return;
     }
+    aq_publication *place = &shelf->held[holder % HELD];
     aq_publication held = *found;
     held.frame = held.delta = (aq_buffer){0};
     held.snapshot = aq_snapshot_ref(held.snapshot);
     held.twin = aq_snapshot_ref(held.twin);
-    aq_publication_fini(&shelf->held[shelf->next_held]);
-    shelf->held[shelf->next_held] = held;
-    shelf->next_held = (shelf->next_held + 1) % HELD;
+    aq_publication_fini(place);
+    *place = held;
 }
 
 aq_policy_totals aq_policy_shelf_totals(const aq_policy_shelf *shelf)

@@ -1,7 +1,7 @@
 /*
  * Policy shelf: the newest version for those who ask for it, and the recent ones, so that the
  * version which an evaluation was about can still be kept when its result arrives. At most 256
- * versions and 64 MiB, but always the last 4, and 2 that are held. Loop thread only.
+ * versions and 64 MiB, but always the last 4, and one for each evaluator. Loop thread only.
  */
 #ifndef AQ_LEARNER_PUBLISH_POLICY_SHELF_H
 #define AQ_LEARNER_PUBLISH_POLICY_SHELF_H
@@ -26,9 +26,10 @@ const aq_publication *aq_policy_shelf_newest(const aq_policy_shelf *shelf);
 /* That version, or NULL when it has left the shelf. Valid until the next put. */
 const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_t version);
 
-/* Keeps that version beyond its time, until another two are held: evaluators screened it, and play
- * it on. One that has left the shelf is passed over. */
-void aq_policy_shelf_hold(aq_policy_shelf *shelf, uint64_t version);
+/* Keeps that version beyond its time, until this holder holds another one: the evaluator in that
+ * slot screened it, and plays it on. There are 16 places, which further holders share. A version
+ * that has left the shelf is passed over. */
+void aq_policy_shelf_hold(aq_policy_shelf *shelf, uint64_t version, uint32_t holder);
 
 /* Of everything ever put. */
 aq_policy_totals aq_policy_shelf_totals(const aq_policy_shelf *shelf);

@@ -107,7 +107,7 @@ static aq_evaluation_result result_of(const aq_learner_service *service,
 }
 
 /* A version that is played afresh must not leave the shelf meanwhile. */
-uint64_t aq_learner_take_evaluation(aq_learner_service *service,
+uint64_t aq_learner_take_evaluation(aq_learner_service *service, uint32_t slot,
                                     const Actorq__V1__EvaluationReport *request)
 {
     /* A confirmation is played in both forms anyway, and belongs to the gap of those alone who ask
@@ -124,7 +124,7 @@ uint64_t aq_learner_take_evaluation(aq_learner_service *service,
         service->owner.evaluated(service->owner.user, &result, changed);
     }
     if (held && !result.confirmed) {
-        aq_policy_shelf_hold(service->shelf, result.version);
+        aq_policy_shelf_hold(service->shelf, result.version, slot);
     }
     return aq_coordinator_leader(service->coordinator, &result, held);
 }

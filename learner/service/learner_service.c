@@ -271,7 +271,7 @@ static void membership_report_evaluation(Actorq__V1__Membership_Service *methods
         return;
     }
     Actorq__V1__EvaluationReply reply = ACTORQ__V1__EVALUATION_REPLY__INIT;
-    reply.leader = aq_learner_take_evaluation(service, request);
+    reply.leader = aq_learner_take_evaluation(service, record->slot, request);
     reply.state = aq_learner_told_state(service);
     closure(&reply, call);
 }

@@ -65,8 +65,8 @@ Actorq__V1__RunState aq_learner_told_state(const aq_learner_service *service);
 /* NULL, or what can't be true of an evaluation. */
 const char *aq_learner_evaluation_problem(const Actorq__V1__EvaluationReport *report);
 
-/* One in which nothing is wrong. Returns the version that leads. */
-uint64_t aq_learner_take_evaluation(aq_learner_service *service,
+/* One in which nothing is wrong, of the evaluator in that slot. Returns the version that leads. */
+uint64_t aq_learner_take_evaluation(aq_learner_service *service, uint32_t slot,
                                     const Actorq__V1__EvaluationReport *request);
 
 void aq_learner_operations_init(aq_learner_service *service);

@@ -185,36 +185,36 @@ TEST_IN(shelf_desk, desk, who_holds_a_reference_keeps_a_version_that_has_left)
     aq_snapshot_unref(kept);
 }
 
-TEST_IN(shelf_desk, desk, a_version_that_is_held_stays_until_two_others_are)
+TEST_IN(shelf_desk, desk, a_version_stays_until_its_holder_holds_another)
 {
     put(desk, 1, 100);
-    aq_policy_shelf_hold(desk->shelf, 1);
-    aq_policy_shelf_hold(desk->shelf, 77); /* which it does not have */
+    aq_policy_shelf_hold(desk->shelf, 1, 0);
+    aq_policy_shelf_hold(desk->shelf, 77, 0); /* which it does not have */
     for (uint64_t version = 2; version <= PLACES + 1; version++) {
         put(desk, version, 100);
+        aq_policy_shelf_hold(desk->shelf, version, 1);
     }
     const aq_publication *held = aq_policy_shelf_find(desk->shelf, 1);
     assert_non_null(held);
     assert_int_equal(held->snapshot->version, 1);
     assert_int_equal(held->frame.size, 0);
-    aq_policy_shelf_hold(desk->shelf, 2);
+    aq_policy_shelf_hold(desk->shelf, 1, 0); /* once more */
     assert_non_null(aq_policy_shelf_find(desk->shelf, 1));
-    aq_policy_shelf_hold(desk->shelf, 3);
+    aq_policy_shelf_hold(desk->shelf, 2, 0);
     assert_null(aq_policy_shelf_find(desk->shelf, 1));
 }
 
-TEST_IN(shelf_desk, desk, a_version_that_is_held_twice_takes_one_place)
+TEST_IN(shelf_desk, desk, holders_beyond_its_places_share_one)
 {
     put(desk, 1, 100);
     put(desk, 2, 100);
-    aq_policy_shelf_hold(desk->shelf, 1);
-    aq_policy_shelf_hold(desk->shelf, 2);
-    aq_policy_shelf_hold(desk->shelf, 2);
+    aq_policy_shelf_hold(desk->shelf, 1, 3);
     for (uint64_t version = 3; version <= PLACES + 2; version++) {
         put(desk, version, 100);
     }
     assert_non_null(aq_policy_shelf_find(desk->shelf, 1));
-    assert_non_null(aq_policy_shelf_find(desk->shelf, 2));
+    aq_policy_shelf_hold(desk->shelf, 3, 3 + 16);
+    assert_null(aq_policy_shelf_find(desk->shelf, 1));
 }
 
 TEST_IN(shelf_desk, desk, totals_are_of_all_there_ever_were)

@@ -113,8 +113,7 @@ TEST_IN(service_desk, desk, the_best_version_may_be_confirmed_after_it_has_left_
     for (uint64_t version = 2; version < 300; version++) {
         desk_publish(desk, version, AQ_FORMAT_F32);
     }
-    report(desk, 298, 1, false);
-    report(desk, 299, 1, false); /* these two are held now */
+    report(desk, 299, 1, false); /* which is held now */
     assert_null(aq_policy_shelf_find(desk->shelf, 1));
     assert_int_equal(confirm_in_both(desk, 1, 490), AQ_RUN_SOLVED);
     assert_true(desk->best);
@@ -145,6 +144,24 @@ TEST_IN(service_desk, desk, a_version_that_leads_is_held_until_it_was_played_afr
     screened.ranks_only = true;
     assert_int_equal(leader_after(desk, &screened), 3);
     assert_true(desk->best && desk->result.confirmed);
+}
+
+/* A confirmation is two hundred episodes, and another evaluator screens meanwhile. */
+TEST_IN(service_desk, desk, what_one_evaluator_screens_costs_no_other_what_it_confirms)
+{
+    Actorq__V1__EvaluationReport others = report_of(desk, 2, 1, false);
+    others.member = desk_join(desk, AQ_ROLE_EVALUATOR, 51);
+    others.incarnation = 51;
+    desk_publish(desk, 1, AQ_FORMAT_INT8_CHANNEL);
+    desk_publish(desk, 2, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(report(desk, 2, 481, false), AQ_RUN_RUNNING); /* which stays the best */
+    assert_int_equal(report(desk, 1, 480, false), AQ_RUN_RUNNING);
+    for (; others.version < 300; others.version++) {
+        desk_ask(desk, &others.base);
+        desk_publish(desk, others.version + 1, AQ_FORMAT_INT8_CHANNEL);
+    }
+    assert_int_equal(confirm_in_both(desk, 1, 490), AQ_RUN_SOLVED);
+    assert_true(desk->best);
 }
 
 TEST_IN(service_desk, desk, a_result_of_another_run_is_refused)
