@@ -113,9 +113,8 @@ static void take_policy(const aq_learner_parts *parts, run_facts *facts)
     if (best->snapshot != NULL) {
         aq_best_policy_set(&facts->best, best->snapshot, best->twin, &best->result,
                            best->is_unwritten);
-    } else {
-        aq_best_policy_stand_in(&facts->best, parts->shelf, false);
     }
+    aq_best_policy_stand_in(&facts->best, parts->shelf, best->is_unwritten);
     best = &facts->best;
     if (best->snapshot != NULL) {
         checkpoint->best_policy = best->snapshot;
