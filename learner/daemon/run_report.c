@@ -247,9 +247,13 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
         .best = aq_coordinator_best(report->parts->coordinator),
     };
     aq_error error;
+    aq_metrics *metrics = report->parts->metrics;
+    const bool is_kept = aq_metrics_keeps_progress(metrics, sample.wall_s);
     add_objects(report, &sample);
-    say_unless_written(report, aq_metrics_progress(report->parts->metrics, &sample, &error),
-                       &error);
+    const int rc = aq_metrics_progress(metrics, &sample, &error);
+    if (is_kept || rc != 0) { /* else nothing was tried, and what was lost before stays said */
+        say_unless_written(report, rc, &error);
+    }
     json_decref(sample.replay);
     json_decref(sample.replay_use);
     json_decref(sample.time);

@@ -159,6 +159,11 @@ static json_t *best_json(const aq_evaluation_result *best)
                            aq_json_number(best->return_std), "confirmed", best->confirmed);
 }
 
+bool aq_metrics_keeps_progress(const aq_metrics *metrics, double wall_s)
+{
+    return aq_line_pace_is_due(&metrics->progress, wall_s);
+}
+
 int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq_error *error)
 {
     json_t *line = json_pack(
@@ -188,7 +193,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
     put_part(line, "time", sample->time);
     put_part(line, "energy", sample->energy);
     (void)json_object_set_new(line, "best", best_json(sample->best));
-    const bool is_kept = aq_line_pace_is_due(&metrics->progress, sample->wall_s);
+    const bool is_kept = aq_metrics_keeps_progress(metrics, sample->wall_s);
     const int rc = append(metrics, line, is_kept, error);
     if (is_kept && rc == 0) { /* else the next is tried: trouble lasts until a line is written */
         aq_line_pace_of_seconds(&metrics->progress, sample->wall_s);

@@ -6,6 +6,7 @@
 #ifndef AQ_LEARNER_METRICS_METRICS_H
 #define AQ_LEARNER_METRICS_METRICS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
@@ -65,6 +66,7 @@ void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror);
 
 /* A full disk loses the line, not the run. Progress is told once a second; of an old run not every
  * line is kept in files, see line_pace.h. */
+bool aq_metrics_keeps_progress(const aq_metrics *metrics, double wall_s); /* of that time */
 int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample,
                         aq_error *error) AQ_MUST_USE;
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,

@@ -314,6 +314,7 @@ TEST_IN(metrics_desk, desk, an_old_run_keeps_a_line_now_and_then)
     aq_metrics_sample sample = sample_of(1);
     for (unsigned i = 0; i < 100; i++) {
         sample.wall_s = 36000 + i;
+        assert_true(aq_metrics_keeps_progress(desk->metrics, sample.wall_s) == (i % 10 == 0));
         assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
     }
     assert_true(number(read_lines(desk, 10)->objects[9], "wall_s") == 36090);
