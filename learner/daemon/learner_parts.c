@@ -39,6 +39,7 @@ static int open_metrics(aq_learner_parts *parts, aq_error *error)
         .step = (enum aq_log_step)config->log.step,
         .metrics = aq_agent_metrics(parts->agent),
         .goes_on = parts->folder.resumed,
+        .learner_steps = aq_training_step(parts->training),
         .history = parts->history,
     };
     rc = aq_metrics_mirror_open(&wanted, &mirror, error);

@@ -48,6 +48,7 @@ int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **r
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     mirror->config = *config;
+    mirror->learner_steps = config->learner_steps;
     int rc = open_files(mirror, error);
     if (rc == AQ_E_CORRUPT || rc == AQ_E_NOMEM) { /* else the disk may come round */
         aq_metrics_mirror_close(mirror);

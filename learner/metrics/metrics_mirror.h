@@ -22,6 +22,7 @@ typedef struct aq_mirror_config {
     enum aq_log_step step;         /* what TensorBoard's steps are */
     const aq_metric_list *metrics; /* of the algorithm; lent */
     bool goes_on;                  /* the run was there before this process */
+    uint64_t learner_steps;        /* that it had then: of what comes before the first progress */
     aq_run_history *history;       /* NULL: none is kept. Lent */
 } aq_mirror_config;
 

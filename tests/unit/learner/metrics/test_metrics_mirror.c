@@ -250,6 +250,25 @@ static const char *read_file_with(run_dir *dir, const char *part)
     return (const char *)bytes->data;
 }
 
+/* A restart at step 0 takes away what TensorBoard has drawn. */
+TEST_IN(run_dir, dir, a_resumed_run_goes_on_from_its_steps_with_whatever_comes_first)
+{
+    aq_metrics_mirror *mirror = NULL;
+    json_t *line = line_of(evaluation_text);
+    const aq_mirror_config config = {.run_dir = dir->path,
+                                     .metrics = &fixture_metrics,
+                                     .format = "int8",
+                                     .tensorboard = true,
+                                     .step = AQ_LOG_STEP_LEARNER,
+                                     .goes_on = true,
+                                     .learner_steps = 'z'};
+    assert_int_equal(aq_metrics_mirror_open(&config, &mirror, NULL), 0);
+    assert_int_equal(aq_metrics_mirror_line(mirror, line, true, NULL), 0);
+    aq_metrics_mirror_close(mirror);
+    json_decref(line);
+    assert_says(read_file_with(dir, "tfevents"), "\x10z"); /* field 2, a varint, of an event */
+}
+
 TEST_IN(run_dir, dir, a_version_that_fell_back_is_shown_as_what_was_played)
 {
     aq_metrics_mirror *mirror = NULL;
