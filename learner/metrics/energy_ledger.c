@@ -128,14 +128,16 @@ static void take_source(aq_energy_ledger *ledger, const char *source)
 }
 
 /* The part of what happened on the machine since the process's last reading that nobody has told
- * about yet. */
+ * about yet: it may lie before what others told as well, as when a learner was away. */
 static void cover(aq_energy_machine *machine, int64_t now_ns, const aq_energy_reading *reading,
                   const aq_energy_reading *last)
 {
     double told_s = grown(reading->wall_s, last->wall_s);
+    double now_s = aq_ns_to_s(now_ns), begin_s = now_s - told_s;
     double new_s = told_s;
     if (machine->is_covered) {
-        new_s = fmin(told_s, grown(aq_ns_to_s(now_ns - machine->covered_ns), 0));
+        new_s = fmin(told_s, grown(machine->covered_from_s, begin_s) +
+                                 grown(now_s, machine->covered_until_s));
     }
     if (!(new_s > 0)) {
         return;
@@ -148,8 +150,10 @@ static void cover(aq_energy_machine *machine, int64_t now_ns, const aq_energy_re
         machine->dram_j += part * grown(reading->dram_j, last->dram_j);
         machine->idle_j += part * grown(reading->idle_j, last->idle_j);
     }
+    machine->covered_from_s =
+        machine->is_covered ? fmin(machine->covered_from_s, begin_s) : begin_s;
+    machine->covered_until_s = now_s;
     machine->is_covered = true;
-    machine->covered_ns = now_ns;
 }
 
 void aq_energy_ledger_told(aq_energy_ledger *ledger, int64_t now_ns, uint64_t incarnation,

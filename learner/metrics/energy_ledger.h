@@ -41,8 +41,8 @@ typedef struct aq_energy_machine {
     double machine_j;    /* measured; 0 where nothing is */
     double dram_j;       /* of machine_j */
     double idle_j;       /* of machine_j */
-    bool is_covered;     /* told about until covered_ns */
-    int64_t covered_ns;
+    bool is_covered;     /* told about, by the clock of now_ns: */
+    double covered_from_s, covered_until_s;
 } aq_energy_machine;
 
 /* What a process said last. */

@@ -153,6 +153,18 @@ TEST_IN(aq_energy_ledger, ledger, a_run_of_which_nothing_was_heard_took_nothing)
     assert_true(totals.energy_j == 0 && totals.idle_j == 0 && totals.cpu_s == 0);
 }
 
+/* A learner that was started again tells first; those that went on tell of the time between. */
+TEST_IN(aq_energy_ledger, ledger, what_nobody_told_of_before_counts_once)
+{
+    tell(ledger, 601, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 1, 1));
+    tell(ledger, 602, 2, AQ_ROLE_ACTOR, reading_of(ANT, "rapl", 602, 5));
+    tell(ledger, 602, 3, AQ_ROLE_ACTOR, reading_of(ANT, "rapl", 602, 5));
+    tell(ledger, 603, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 3, 3));
+    assert_close(ledger->machines[0].wall_s, 603);
+    assert_close(ledger->machines[0].machine_j, 603 * 60);
+    assert_close(aq_energy_ledger_totals(ledger).idle_j, 603 * 30);
+}
+
 /* ---- limits -------------------------------------------------------------------------------- */
 
 TEST_IN(aq_energy_ledger, ledger, the_longest_unheard_of_makes_room)
