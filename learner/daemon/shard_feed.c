@@ -40,6 +40,12 @@ static void on_shard_trouble(void *user, const char *shard, const char *reason)
                    "asked again in a moment", "shard=%s error=%s", shard, AQ_LOG_QUOTED(reason));
 }
 
+static int64_t feed_now_ns(void *user)
+{
+    (void)user;
+    return aq_clock_monotonic_ns();
+}
+
 static void on_reached(void *user, uint64_t shard_incarnation, bool is_reached)
 {
     aq_shard_feed *feed = user;
@@ -109,6 +115,7 @@ int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
         .ready = on_ready,
         .progress = on_progress,
         .trouble = on_shard_trouble,
+        .now_ns = feed_now_ns,
     };
     int rc = aq_prefetch_create(&prefetch, &config->plan->layout, &owner, &feed->prefetch);
     if (rc == 0) {

@@ -56,7 +56,7 @@ struct aq_prefetch {
     uint64_t newest_version, coming_versions; /* when paced */
     aq_prefetch_counts counts;
     int64_t awaited_ns; /* waited for an answer, which is to say whose doing it was */
-    int64_t now_ns;     /* of the latest tick; 0: none yet */
+    int64_t now_ns;     /* until which time has passed; 0: there was no tick yet */
 };
 
 static int create_groups(aq_prefetch *prefetch, size_t group_count)
@@ -187,6 +187,21 @@ static void settle_wait(aq_prefetch *prefetch, int64_t held_ns)
     prefetch->counts.waited_ns[AQ_WAIT_LIMITER] += limiter_ns;
     prefetch->counts.waited_ns[AQ_WAIT_ANSWER] += prefetch->awaited_ns - limiter_ns;
     prefetch->awaited_ns = 0;
+}
+
+/* What has passed was a wait where no group was there: before the count of these changes. */
+static void pass_time(aq_prefetch *prefetch, int64_t now_ns)
+{
+    const int64_t passed_ns = now_ns - prefetch->now_ns;
+    if (passed_ns <= 0) {
+        return;
+    }
+    if (prefetch->lent_count == 0 && prefetch->now_ns != 0 && passed_ns < TICK_GAP_NS) {
+        const enum aq_sample_wait reason = aq_shard_board_reason_to_wait(&prefetch->board);
+        *(reason == AQ_WAIT_ANSWER ? &prefetch->awaited_ns : &prefetch->counts.waited_ns[reason]) +=
+            passed_ns;
+    }
+    prefetch->now_ns = now_ns;
 }
 
 static void say_trouble(aq_prefetch *prefetch, aq_board_shard *from, const char *reason)
@@ -326,6 +341,7 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
     request *answered = user;
     aq_prefetch *prefetch = answered->prefetch;
     group *filled = answered->group;
+    pass_time(prefetch, prefetch->owner.now_ns(prefetch->owner.user));
     aq_board_shard *from = aq_shard_board_find_life(&prefetch->board, answered->life);
     bool full = from && take_reply(answered, from, reply);
     answered->busy = false;
@@ -394,18 +410,6 @@ static void ask(aq_prefetch *prefetch, request *next, aq_board_shard *from)
     actorq__v1__sampling__sample(&from->stub.base, &message, on_sample, next);
 }
 
-static void pass_time(aq_prefetch *prefetch, int64_t now_ns)
-{
-    int64_t passed_ns = now_ns - prefetch->now_ns;
-    if (prefetch->lent_count == 0 && prefetch->now_ns != 0 && passed_ns > 0 &&
-        passed_ns < TICK_GAP_NS) {
-        const enum aq_sample_wait reason = aq_shard_board_reason_to_wait(&prefetch->board);
-        *(reason == AQ_WAIT_ANSWER ? &prefetch->awaited_ns : &prefetch->counts.waited_ns[reason]) +=
-            passed_ns;
-    }
-    prefetch->now_ns = now_ns;
-}
-
 void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns)
 {
     pass_time(prefetch, now_ns);
@@ -433,6 +437,7 @@ void aq_prefetch_tell_versions(aq_prefetch *prefetch, uint64_t newest, uint64_t 
 
 void aq_prefetch_give_back(aq_prefetch *prefetch, aq_batch *batch)
 {
+    pass_time(prefetch, prefetch->owner.now_ns(prefetch->owner.user));
     for (size_t i = 0; i < prefetch->group_count; i++) {
         group *given = &prefetch->groups[i];
         if (given->batch != batch) {

@@ -40,6 +40,8 @@ typedef struct aq_prefetch_owner {
     /* A call failed with something other than the limiter's "not yet", or brought something else
      * than was asked for. After a Sample the shard is left alone for a moment. */
     void (*trouble)(void *user, const char *shard, const char *reason);
+    /* By the clock of aq_prefetch_tick: when an answer came, and when a group was given back. */
+    int64_t (*now_ns)(void *user);
 } aq_prefetch_owner;
 
 typedef struct aq_prefetch_config {

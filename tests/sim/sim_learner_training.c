@@ -284,6 +284,12 @@ static void on_trouble(void *user, const char *shard, const char *reason)
     (void)reason;
 }
 
+static int64_t rank_now_ns(void *user)
+{
+    const sim_rank *rank = user;
+    return sim_now_ns(&rank->learner->site->world);
+}
+
 /* ---- life ----------------------------------------------------------------------------------- */
 
 static void create_prefetch(sim_rank *rank)
@@ -310,6 +316,7 @@ static void create_prefetch(sim_rank *rank)
         .ready = on_ready,
         .progress = on_progress,
         .trouble = on_trouble,
+        .now_ns = rank_now_ns,
     };
     must(aq_prefetch_create(&prefetch, &site->plan.layout, &owner, &rank->prefetch));
 }

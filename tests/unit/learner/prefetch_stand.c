@@ -38,10 +38,19 @@ static void on_trouble(void *user, const char *shard, const char *reason)
     snprintf(stand->trouble, sizeof(stand->trouble), "%s: %s", shard, reason);
 }
 
+static int64_t stand_now_ns(void *user)
+{
+    const prefetch_stand *stand = user;
+    return stand->now_ns;
+}
+
 void prefetch_stand_renew(prefetch_stand *stand)
 {
-    aq_prefetch_owner owner = {
-        .user = stand, .ready = on_ready, .progress = on_progress, .trouble = on_trouble};
+    aq_prefetch_owner owner = {.user = stand,
+                               .ready = on_ready,
+                               .progress = on_progress,
+                               .trouble = on_trouble,
+                               .now_ns = stand_now_ns};
     aq_prefetch_destroy(stand->prefetch);
     assert_succeeds(
         aq_prefetch_create(&stand->config, &stand->kit.layout, &owner, &stand->prefetch));

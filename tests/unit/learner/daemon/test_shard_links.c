@@ -3,6 +3,7 @@
  */
 #include <uv.h>
 
+#include "common/base/clock.h"
 #include "common/net/rpc/rpc_server.h"
 #include "common/net/security/incarnation.h"
 #include "common/wire/wire_sample.h"
@@ -104,6 +105,12 @@ static void on_call_trouble(void *user, const char *shard, const char *reason)
     (void)reason;
 }
 
+static int64_t desk_now_ns(void *user)
+{
+    (void)user;
+    return aq_clock_monotonic_ns();
+}
+
 static void on_link_trouble(void *user, const char *url, const aq_error *error)
 {
     links_desk *desk = user;
@@ -158,8 +165,11 @@ static void create_prefetch(links_desk *desk, uint32_t in_flight)
                                  .in_flight = in_flight,
                                  .wait_ms = 1000,
                                  .timeout_ms = 60000};
-    aq_prefetch_owner owner = {
-        .user = desk, .ready = on_ready, .progress = on_progress, .trouble = on_call_trouble};
+    aq_prefetch_owner owner = {.user = desk,
+                               .ready = on_ready,
+                               .progress = on_progress,
+                               .trouble = on_call_trouble,
+                               .now_ns = desk_now_ns};
     assert_int_equal(aq_prefetch_create(&config, &desk->kit.layout, &owner, &desk->prefetch), 0);
     assert_succeeds(create_links(desk, in_flight, &desk->links));
 }

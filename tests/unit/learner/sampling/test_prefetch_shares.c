@@ -309,6 +309,22 @@ TEST_IN(prefetch_stand, stand, what_the_limiter_held_is_its_doing)
     assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 21);
 }
 
+/* Groups come and go between two ticks. */
+TEST_IN(prefetch_stand, stand, what_was_waited_for_ends_with_the_answer_and_begins_when_it_is_back)
+{
+    prefetch_stand_add(stand, 0);
+    prefetch_stand_pass(stand, 1);
+    stand->now_ns += 3 * AQ_NS_PER_MS;
+    (void)prefetch_stand_fill(stand, 0);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 3);
+    assert_int_equal(aq_prefetch_counts_of(stand->prefetch).answers_ns, 3 * AQ_NS_PER_MS);
+    stand->now_ns += 4 * AQ_NS_PER_MS; /* of training */
+    prefetch_stand_give_back(stand);
+    prefetch_stand_pass(stand, 2);
+    (void)prefetch_stand_fill(stand, 0);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 5);
+}
+
 TEST_IN(prefetch_stand, stand, answers_and_their_times_are_counted)
 {
     prefetch_stand_add(stand, 0);
