@@ -38,9 +38,10 @@ int aq_layer_plan(const aq_run_config *config, const aq_net_spec *spec,
     }
     const uint32_t count = aq_layer_formats_choices(spec, layers);
     /* A small error of a mean or a logit is a large one of a probability. With gSDE that layer
-     * is in the network's arrays. */
-    if (aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) && !config->learner.gsde &&
-        count > 0 && ret_formats[layers[count - 1]] == 0) {
+     * is in the network's arrays, of which other policies have one at most. */
+    const bool is_gsde = aq_net_spec_acting_arrays(spec) > 1;
+    if (aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) && !is_gsde && count > 0 &&
+        ret_formats[layers[count - 1]] == 0) {
         ret_formats[layers[count - 1]] = AQ_FORMAT_F32;
     }
     if (count > 0 && ret_formats[layers[0]] == 0) {

@@ -97,6 +97,35 @@ TEST(a_first_layer_is_bf16_where_actions_are_numbers)
     }
 }
 
+/* Whether it has a head for gSDE, its arrays say: choices have none, nor has sac. */
+TEST(a_last_layer_is_fp32_where_it_gives_what_is_drawn_by)
+{
+    static const struct {
+        const char *first, *second;
+        uint32_t arrays; /* of three that a head for gSDE has */
+        uint32_t format;
+    } rows[] = {
+        {"learner.algorithm=sac", NULL, 0, AQ_FORMAT_F32},
+        {"learner.algorithm=sac", "learner.gsde=true", 0, AQ_FORMAT_F32},
+        {"learner.algorithm=ppo", NULL, 1, AQ_FORMAT_F32},
+        {"learner.algorithm=ppo", "learner.gsde=true", 0, AQ_FORMAT_F32},
+        {"learner.algorithm=ppo", "learner.gsde=true", 3, 0},
+        {"learner.algorithm=td3", "learner.gsde=true", 0, 0},
+    };
+    EACH_ROW(i, rows) {
+        aq_run_config config = config_defaults();
+        aq_net_spec spec = network();
+        aq_publication_config plan;
+        config_set(&config, rows[i].first);
+        if (rows[i].second != NULL) {
+            config_set(&config, rows[i].second);
+        }
+        spec.array_count = rows[i].arrays;
+        assert_succeeds(aq_publication_plan(&config, &spec, 5, &plan, &refusal));
+        assert_int_equal(plan.plan.layer_formats[4], rows[i].format);
+    }
+}
+
 TEST(a_layer_that_is_not_there_is_refused)
 {
     static const char *const bad[] = {"quantizer.layer_formats=3:fp32",
