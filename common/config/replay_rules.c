@@ -170,8 +170,8 @@ static int check_items(const aq_run_config *config, const aq_run_tables *tables,
                        "sequence_length=%" PRIu64 " works",
                        spec->name, name, config->replay.chunk_length);
     }
-    if (wanted == AQ_LEARNS_FROM_SEQUENCES && spec->selector != AQ_SELECTOR_QUEUE &&
-        aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS)) {
+    if (spec->selector != AQ_SELECTOR_QUEUE &&
+        aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_ONCE)) {
         return aq_fail(
             error, AQ_E_INVALID,
             "%s learns once from each step that its policy has made, and learner.table %s "

@@ -58,6 +58,8 @@ TEST(settings_that_contradict_each_other_are_refused)
          {"table small: capacity 100", "which takes 120"}},
         {{"learner.algorithm=ppo", "replay.sequence_length=16", "replay.sequence_period=16"},
          {"ppo learns once from each step", "learner.table main", "selector=queue works"}},
+        {{"learner.algorithm=pqn", "replay.sequence_length=16", "replay.sequence_period=16"},
+         {"pqn learns once from each step", "learner.table main", "selector=queue works"}},
         {{"replay.tables=q: selector=queue"},
          {"table q is a queue", "learner.table is main", "for ever"}},
         {{"replay.tables=other: samples_per_insert=4"},

@@ -16,6 +16,8 @@ TEST(every_algorithm_is_complete)
                          aq_algorithm_takes((enum aq_algorithm)i, &numbers));
         assert_true(a->create != NULL && a->destroy != NULL && a->train != NULL);
         assert_true(a->policy != NULL && a->arrays != NULL);
+        assert_true(a->needs.update == AQ_UPDATES_BY_GROUP ||
+                    !aq_algorithm_has((enum aq_algorithm)i, AQ_LEARNS_ONCE));
     }
 }
 
