@@ -95,12 +95,14 @@ static grid paper_grid_from(double step, int32_t level_min, uint32_t bits)
 
 /* The range is 2^bits steps wide, so that rounding alone would give a level more than 2^bits: both
  * ends of the range lie equally far, and on the same side, of their levels. The end that is short
- * of its level gives it up, for to the next one it has at most a step; level 0 always stays. */
+ * of its level gives it up, for to the next one it has at most a step; level 0 always stays, also
+ * where nothing above it is worth a digit of the step. */
 static grid paper_grid_new(const range *weights, uint32_t bits)
 {
     const double step = (double)(float)((weights->high - weights->low) / (double)(1 << bits));
     const double low = weights->low / step;
-    const bool gives_up_lowest = weights->high <= 0.0 || low > rint(low);
+    const bool gives_up_lowest =
+        weights->high <= 0.0 || low > rint(low) || rint(low) <= -(double)(1 << bits);
     return paper_grid_from(step, (int32_t)rint(low) + (gives_up_lowest ? 1 : 0), bits);
 }
 
@@ -118,7 +120,7 @@ static grid paper_grid(const aq_quantize_layer *layer, const range *weights)
     if (ideal < (double)FLT_MIN) {
         return (grid){0};
     }
-    if (layer->previous != NULL) {
+    if (layer->previous != NULL && bits == AQ_QUANTIZE_BITS_MAX) {
         const int32_t level_min = -(1 << (bits - 1)) - layer->previous->weight_zero;
         const grid kept = paper_grid_from((double)layer->previous->scale[0], level_min, bits);
         if (kept.step >= FLT_MIN && (double)kept.step <= ideal * (double)AQ_QUANTIZE_KEEP_MAX &&

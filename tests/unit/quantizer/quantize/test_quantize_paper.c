@@ -57,6 +57,16 @@ TEST(weights_of_one_sign_keep_level_0)
     assert_example(&(example){2, {4.0f, 3.0f, 2.0f, 1.0f, 0.25f}, 1.0f, -2, {1, 1, 0, -1, -2}});
 }
 
+/* The step is that of a range which ends at 0. */
+TEST(weights_of_almost_one_sign_keep_level_0)
+{
+    assert_example(
+        &(example){0, {-1.0f, -0.5f, 0.0f, 1e-9f, -0.25f}, 0x1p-8f, 127, {-128, -1, 127, 127, 63}});
+    assert_example(&(example){2, {-1.0f, -0.5f, 0.0f, 1e-9f, -0.25f}, 0.25f, 1, {-2, -1, 1, 1, 0}});
+    assert_example(
+        &(example){0, {1.0f, 0.5f, 0.0f, -1e-9f, 0.25f}, 0x1p-8f, -128, {127, 0, -128, -128, -64}});
+}
+
 /* All 256 levels of eight bits: a step of 1, from -128 to 127, and 128 takes the place of 127. */
 TEST(eight_bits_fill_a_byte)
 {

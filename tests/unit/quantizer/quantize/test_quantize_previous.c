@@ -110,8 +110,9 @@ TEST_IN(quantizer_fixture, fixture, scales_of_fewer_bits_are_always_new)
     const aq_quantize_plan plans[] = {{.format = AQ_FORMAT_INT4},
                                       {.format = AQ_FORMAT_INT2},
                                       {.format = AQ_FORMAT_INT8_CHANNEL, .bits = 7},
-                                      {.format = AQ_FORMAT_INT8_TENSOR, .bits = 2}};
-    for (int i = 0; i < 4; i++) {
+                                      {.format = AQ_FORMAT_INT8_TENSOR, .bits = 2},
+                                      {.format = AQ_FORMAT_INT8_TENSOR, .bits = 7, .paper = true}};
+    EACH_ROW(i, plans) {
         aq_quantize_plan plan = plans[i];
         aq_snapshot *first = quantizer_fixture_planned(fixture, &plan);
         multiply(fixture, 0.99f);
