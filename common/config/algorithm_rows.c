@@ -123,7 +123,7 @@ int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *sc
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm)
 {
     AQ_ASSERT(algorithm <= AQ_ALGORITHM_AUTO);
-    /* Those that are chosen for a task learn from items. */
+    /* As those do that tasks get, but for q and ppo, which presets name. */
     return algorithm == AQ_ALGORITHM_AUTO ? AQ_LEARNS_FROM_ITEMS : rows[algorithm].experience;
 }
 
