@@ -143,7 +143,7 @@ static const aq_setting rows[] = {
      "Share of the way to the learned networks that the target networks go each step, for td3 each "
      "step of the policy. 0 copies them every learner.target_period instead."},
     {MEMBER(U64, learner.policy_delay), "2", 1, 1000, NULL, "learner steps",
-     "td3, td3_bc: how often the policy is improved, and the target networks follow."},
+     "td3, td3_bc: how often the policy is improved, and with learner.tau the targets follow."},
     {MEMBER(F64, learner.target_noise), "0.2", 0, 2, NULL, "",
      "td3, td3_bc: standard deviation of what is added to the next action before it is judged, as "
      "a share of half the action's range."},
@@ -157,11 +157,11 @@ static const aq_setting rows[] = {
      "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
      "unless quantizer.layer_formats says otherwise. Bytes are not normalized."},
     {MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
-     "Policies that draw numbers explore by gSDE (Raffin et al., 2021): noise that depends on the "
-     "state and stays for actor.noise_steps, in place of a fresh number each step."},
+     "On-policy: draws numbers by gSDE (Raffin et al., 2021), noise that depends on the state and "
+     "stays for actor.noise_steps, in place of a fresh number each step."},
     {MEMBER(F64, learner.deviation), "0.6", 0.01, 7, NULL, "",
-     "Policies that draw numbers: the standard deviation that they begin with, as a share of half "
-     "the action's range."},
+     "On-policy: the standard deviation with which policies that draw numbers begin, as a share of "
+     "half the action's range."},
     {MEMBER(F64, learner.gae_lambda), "0.95", 0, 1, NULL, "",
      "On-policy and pqn: how far advantages and returns look ahead. 0 trusts the values one step "
      "later, 1 takes rewards alone."},
@@ -370,8 +370,8 @@ static const aq_setting rows[] = {
      "How actor.noise is spread over the environments of all actors: the same in each, or uniform, "
      "in even steps from 0 to actor.noise, as in the ActorQ paper."},
     {SEEN_MEMBER(U64, actor.noise_steps, ACTORS), "4", 1, 1000000, NULL, "steps",
-     "With learner.gsde or learner.noisy, and for sac where actions are numbers: for so many steps "
-     "an environment keeps its noise."},
+     "With learner.gsde or learner.noisy, and for sac, dsac and cql where actions are numbers: for "
+     "so many steps an environment keeps its noise."},
     {LIVE_SEEN_MEMBER(F64, actor.explore_end, ACTORS), "1", 0, 1, NULL, "",
      "Share of epsilon and noise that is left from learner step actor.explore_steps on; they fall "
      "to it in a straight line, version by version. 1 keeps them as they are."},
@@ -404,8 +404,8 @@ static const aq_setting rows[] = {
      "weights, and int8-sparse stores only the blocks of weights that matter most."},
     {MEMBER(LIST, quantizer.layer_formats), "", 0, 0, NULL, "",
      "Layers of another format, such as \"0:fp32,-1:bf16\": the first one in fp32, the last in "
-     "bf16. Linear and convolutional layers are counted; the others are always fp32. Where nobody "
-     "says otherwise, the first is bf16 for algorithms of continuous actions, fp32 with "
+     "bf16. Linear layers, convolutions and GRUs are counted; the others are always fp32. Where "
+     "nobody says otherwise, the first is bf16 for algorithms of continuous actions, fp32 with "
      "learner.normalize_obs, and the last fp32 for those that draw their actions."},
     {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",
      "Of the levels that int8 and int8-tensor use; learner.qat_bits, where set, takes its place."},
