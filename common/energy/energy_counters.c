@@ -8,6 +8,9 @@
 
 #include "common/base/parse.h"
 
+/* The clock is read before the counters are, and a busy machine may do other things in between. */
+#define DELAY_S_MAX 1.0
+
 bool aq_energy_domain_read(const aq_energy_domain *domain, uint64_t *ret_count)
 {
     if (!domain->is_text) {
@@ -62,6 +65,8 @@ bool aq_energy_counters_advance(aq_energy_counters *counters, double elapsed_s,
         bool possible = domain->range == 0 || domain->last <= domain->range;
         good = good && possible && is_certain(domain, elapsed_s);
         double joules = possible ? spent_j(domain, domain->last, now) : 0;
+        /* It began anew, or went on while the clock stood still, as in suspend. */
+        good = good && joules <= (elapsed_s + DELAY_S_MAX) * AQ_ENERGY_WATTS_MAX;
         *(domain->is_dram ? &spent.dram_j : &spent.package_j) += joules;
         domain->last = now;
     }

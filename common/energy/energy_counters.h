@@ -16,7 +16,7 @@
 enum { AQ_ENERGY_DOMAINS_MAX = 64, AQ_ENERGY_NAME_MAX = 48 };
 
 /* No package takes as much for longer than an instant. A counter that could have come round twice
- * at this power tells nothing. */
+ * at this power, or tells of more, tells nothing. */
 #define AQ_ENERGY_WATTS_MAX 1000.0
 
 typedef struct aq_energy_domain {
@@ -45,8 +45,8 @@ typedef struct aq_energy_spent {
 bool aq_energy_domain_read(const aq_energy_domain *domain, uint64_t *ret_count);
 
 /* Reads all domains, `elapsed_s` after the last time (or after opening). False when one can't be
- * read any more, or may have come round more than once: the time since then is lost, and the
- * reading begins anew. */
+ * read any more, may have come round more than once, or tells of more than can be: the time since
+ * then is lost, and the reading begins anew. */
 bool aq_energy_counters_advance(aq_energy_counters *counters, double elapsed_s,
                                 aq_energy_spent *ret_spent);
 

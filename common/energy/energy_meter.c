@@ -142,7 +142,7 @@ static void sample(aq_energy_meter *meter, int64_t now_ns)
     aq_machine_time machine;
     double elapsed_s = aq_ns_to_s(now_ns - meter->sampled_ns);
     if (!aq_energy_counters_advance(&meter->counters, elapsed_s, &spent)) {
-        give_up(meter, "an energy counter failed, or was not looked at for too long");
+        give_up(meter, "an energy counter failed, leapt, or was not looked at for too long");
         return;
     }
     if (aq_processor_time_machine(meter->places.proc_dir, &machine) != 0) {

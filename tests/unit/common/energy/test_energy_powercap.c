@@ -199,6 +199,26 @@ TEST_OF_TREE(a_counter_that_may_have_come_round_twice_tells_nothing)
     aq_energy_counters_fini(&counters);
 }
 
+/* It goes on while the machine is suspended, and the clock does not; or it begins at 0 again. */
+TEST_OF_TREE(a_counter_that_leaps_tells_nothing)
+{
+    fake_tree_zone(tree, "intel-rapl:0", "package-0", 1000000, RANGE);
+    aq_energy_counters counters = open_tree(tree);
+    aq_energy_spent spent = {-1, -1};
+    fake_tree_energy(tree, "intel-rapl:0", 2001000000);
+    assert_true(aq_energy_counters_advance(&counters, 1, &spent));
+    spent.package_j = -1;
+    fake_tree_energy(tree, "intel-rapl:0", 4002000000);
+    assert_false(aq_energy_counters_advance(&counters, 1, &spent));
+    fake_tree_energy(tree, "intel-rapl:0", 5000000);
+    assert_false(aq_energy_counters_advance(&counters, 1, &spent));
+    assert_true(spent.package_j == -1);
+    fake_tree_energy(tree, "intel-rapl:0", 6000000);
+    spent = advance(&counters, 1);
+    assert_true(spent.package_j == 1);
+    aq_energy_counters_fini(&counters);
+}
+
 TEST_OF_TREE(a_counter_that_can_no_longer_be_read_tells_nothing)
 {
     fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
