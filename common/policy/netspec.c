@@ -239,6 +239,22 @@ static int check_arrays(const aq_net_spec *spec, aq_error *error)
     return 0;
 }
 
+/* Images go through their layers one by one, and what lies behind takes what they give: were it to
+ * take the observation itself, that would not be made finite for it. */
+static int check_images(const aq_net_spec *spec, aq_error *error)
+{
+    const uint32_t images = aq_net_image_layers(spec);
+    for (uint32_t i = images; images > 0 && i < spec->layer_count; i++) {
+        if (aq_net_takes(spec, i, 0) > 0) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "layer %u takes value 0; behind layer %u, the last one of images, no "
+                           "layer can",
+                           i, images - 1);
+        }
+    }
+    return 0;
+}
+
 /* What acts without noise is a network, too: nothing in it is noise alone, and an activation behind
  * a mean can be that of the layer that gives it. */
 static int check_noise(const aq_net_spec *spec, aq_error *error)
@@ -286,7 +302,8 @@ int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error)
         return aq_fail(error, AQ_E_INVALID, "%u ends; 1 to %d are possible", aq_net_end_count(spec),
                        AQ_NET_ENDS_MAX);
     }
-    int rc = check_noise(spec, error);
+    int rc = check_images(spec, error);
+    rc = rc == 0 ? check_noise(spec, error) : rc;
     return rc == 0 ? check_arrays(spec, error) : rc;
 }
 

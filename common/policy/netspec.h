@@ -53,8 +53,9 @@ int aq_net_spec_init_mlp(uint32_t inputs, const uint32_t *hidden, uint32_t hidde
 /* Appends a layer; the network is validated when it is whole. AQ_E_INVALID when it is full. */
 int aq_net_spec_add(aq_net_spec *spec, const aq_layer_spec *layer, aq_error *error) AQ_MUST_USE;
 
-/* Every layer is valid and takes values that are there, of widths that fit; arrays have sizes and
- * names of their own. AQ_E_INVALID in words. */
+/* Every layer is valid and takes values that are there, of widths that fit, and not the network's
+ * input where it stands behind images; arrays have sizes and names of their own. AQ_E_INVALID in
+ * words. */
 int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error) AQ_MUST_USE;
 
 /* 64-bit hash; equal hashes mean the same network. Never 0. */

@@ -105,6 +105,20 @@ TEST(sources_that_cannot_be_are_refused)
     refuse(&spec, "layer 0: a linear layer in front takes one value, not 2");
 }
 
+TEST(behind_images_no_layer_takes_the_observation)
+{
+    const aq_conv_shape shape = {4, 4, 1, 2, 3, 1, 0};
+    aq_net_spec spec = {0};
+    add(&spec, aq_layer_conv2d(&shape, AQ_ACTIVATION_RELU), 0);
+    add(&spec, aq_layer_linear(8, 16, AQ_ACTIVATION_NONE), 1);
+    add(&spec, aq_layer_linear(16, 3, AQ_ACTIVATION_NONE), 2);
+    assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
+    spec.layers[2].sources.values[0] = 0;
+    refuse(&spec, "layer 2 takes value 0; behind layer 0, the last one of images");
+    spec.layers[0] = aq_layer_linear(16, 8, AQ_ACTIVATION_RELU);
+    assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
+}
+
 TEST(more_ends_than_there_is_room_for_are_refused)
 {
     aq_net_spec spec = {0};
