@@ -3,8 +3,9 @@
  *
  * A forward pass takes AQ_ENGINE_BLOCK rows through all layers before the next ones, and images of
  * them one by one, so that what a layer writes is in the cache when the next one reads it, and
- * scratch does not grow with the number of rows. Rows of scratch start on cache lines, and a line
- * of slack keeps the rows of a power-of-two width from falling into the same sets of the cache.
+ * scratch does not grow with the number of rows. Of a value that only layers of images take there
+ * is one row at a time. Rows of scratch start on cache lines, and a line of slack keeps the rows of
+ * a power-of-two width from falling into the same sets of the cache.
  */
 #include "quantizer/engine/engine.h"
 
@@ -30,13 +31,13 @@ struct aq_engine {
     bool meets_floats;              /* see aq_snapshot_meets_floats */
 
     aq_engine_scratch scratch;
-    size_t y_stride; /* floats */
-    float
-        *y[AQ_NET_LAYERS_MAX]; /* (block, y_stride) each: what a layer gives, while it is needed */
-    float *outputs;            /* (rows_max, outputs) */
-    float *finite;             /* of engines that meet floats: (block, inputs), or one image */
-    uint32_t state_width;      /* of what the policy keeps from step to step; 0: nothing */
-    float *state;              /* (block, state_width): of who keeps none */
+    float *y[AQ_NET_LAYERS_MAX];         /* (block, y_stride): what a layer gives, while needed */
+    size_t y_stride[AQ_NET_LAYERS_MAX];  /* floats */
+    bool has_one_row[AQ_NET_LAYERS_MAX]; /* in place of a block */
+    float *outputs;                      /* (rows_max, outputs) */
+    float *finite;        /* of engines that meet floats: (block, inputs), or one image */
+    uint32_t state_width; /* of what the policy keeps from step to step; 0: nothing */
+    float *state;         /* (block, state_width): of who keeps none */
     uint32_t noise_width;
     const float *noise; /* (rows, noise_width) of the next calls; NULL: none */
     void *arrays;       /* the block of all */
@@ -52,22 +53,49 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What all layers need, and the widest output that is not the network's. */
-static aq_engine_need whole_need(const aq_engine *engine, size_t rows, size_t *ret_width)
+/* What all layers need. */
+static aq_engine_need whole_need(const aq_engine *engine, size_t rows)
 {
     aq_engine_need whole = {0};
-    size_t width = 0;
     for (uint32_t i = 0; i < engine->layer_count; i++) {
         const aq_engine_need need = aq_engine_layer_need(&engine->layers[i], rows);
         whole.q_row_bytes = max_size(whole.q_row_bytes, need.q_row_bytes);
         whole.q_rows = max_size(whole.q_rows, need.q_rows);
         whole.room_bytes = max_size(whole.room_bytes, need.room_bytes);
-        if (i + 1 < engine->layer_count) {
-            width = max_size(width, engine->layers[i].spec->outputs);
-        }
     }
-    *ret_width = width;
     return whole;
+}
+
+/* Whether only layers of images take what the layer gives. */
+static bool is_of_images(const aq_engine *engine, uint32_t layer)
+{
+    bool are_images = layer < engine->image_layers;
+    for (uint32_t i = engine->image_layers; i < engine->layer_count; i++) {
+        are_images = are_images && aq_net_takes(&engine->snapshot->spec, i, 1 + layer) == 0;
+    }
+    return are_images;
+}
+
+/* Values of one row have buffers of their own: while they pass, all rows of others wait. */
+static void lay_out_values(aq_engine *engine, aq_arrays *at, size_t rows)
+{
+    const aq_net_buffers buffers = aq_net_inner_buffers(&engine->snapshot->spec);
+    const size_t line = AQ_ALIGNMENT_BYTES / sizeof(float);
+    size_t strides[2][AQ_NET_VALUES_MAX] = {0}; /* the widest of each buffer */
+    float *buffer[2][AQ_NET_VALUES_MAX];
+    for (uint32_t i = 0; i + 1 < engine->layer_count; i++) {
+        engine->has_one_row[i] = is_of_images(engine, i);
+        engine->y_stride[i] = aq_round_up(engine->layers[i].spec->outputs, line) + line;
+        size_t *widest = &strides[engine->has_one_row[i]][buffers.of[1 + i]];
+        *widest = max_size(*widest, engine->y_stride[i]);
+    }
+    for (uint32_t i = 0; i < buffers.count; i++) {
+        buffer[false][i] = aq_arrays_place(at, rows, strides[false][i] * sizeof(float));
+        buffer[true][i] = aq_arrays_place(at, 1, strides[true][i] * sizeof(float));
+    }
+    for (uint32_t i = 0; i + 1 < engine->layer_count; i++) {
+        engine->y[i] = buffer[engine->has_one_row[i]][buffers.of[1 + i]];
+    }
 }
 
 static void lay_out(void *made, aq_arrays *at)
@@ -75,22 +103,13 @@ static void lay_out(void *made, aq_arrays *at)
     aq_engine *engine = made;
     const size_t line = AQ_ALIGNMENT_BYTES;
     const size_t rows = min_size(engine->rows_max, AQ_ENGINE_BLOCK);
-    const aq_net_buffers buffers = aq_net_inner_buffers(&engine->snapshot->spec);
-    float *buffer[AQ_NET_VALUES_MAX];
-    size_t width;
-    const aq_engine_need need = whole_need(engine, rows, &width);
+    const aq_engine_need need = whole_need(engine, rows);
     const size_t outputs = aq_net_spec_outputs(&engine->snapshot->spec);
     const size_t inputs = engine->layers[0].spec->inputs;
     const size_t finite_rows = engine->image_layers > 0 ? 1 : rows;
 
-    engine->y_stride = aq_round_up(width, line / sizeof(float)) + line / sizeof(float);
     engine->scratch.q_stride = aq_round_up(need.q_row_bytes, AQ_QKERNEL_Q_PADDING) + line;
-    for (uint32_t i = 0; i < buffers.count; i++) {
-        buffer[i] = aq_arrays_place(at, rows, engine->y_stride * sizeof(float));
-    }
-    for (uint32_t i = 0; i + 1 < engine->layer_count; i++) {
-        engine->y[i] = buffer[buffers.of[1 + i]];
-    }
+    lay_out_values(engine, at, rows);
     engine->scratch.quant = aq_arrays_place(at, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
     engine->scratch.q = aq_arrays_place(at, need.q_rows, engine->scratch.q_stride);
     engine->scratch.room = aq_arrays_place(at, need.room_bytes, 1);
@@ -239,8 +258,9 @@ static void run_layers(const aq_engine *engine, const engine_pass *pass, uint32_
             continue;
         }
         const bool last = i + 1 == pass->layer_count;
-        const size_t stride = last ? layer->spec->outputs : engine->y_stride;
-        const aq_float_rows y = {.values = (last ? pass->out : engine->y[i]) + first * stride,
+        const size_t stride = last ? layer->spec->outputs : engine->y_stride[i];
+        const size_t row = !last && engine->has_one_row[i] ? 0 : first;
+        const aq_float_rows y = {.values = (last ? pass->out : engine->y[i]) + row * stride,
                                  .stride = stride,
                                  .rows = rows};
         const uint32_t keeps = aq_layer_state(layer->spec);
