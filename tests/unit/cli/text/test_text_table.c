@@ -2,6 +2,10 @@
  * Tables line up, whatever is in their cells.
  */
 #include "cli/text/text_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -40,6 +44,25 @@ TEST(columns_are_as_wide_as_their_widest_cell)
     assert_prints(table, "  name     count  note\n"
                          "  actor  1234567  x\n"
                          "  a            5  yy\n");
+}
+
+/* A path that is cut names another file, or none. */
+TEST(the_last_cell_may_be_printed_whole)
+{
+    enum { LENGTH = 2 * AQ_TABLE_CELL_BYTES };
+    char path[LENGTH + 1], expected[LENGTH + 64];
+    memset(path, 'p', LENGTH);
+    path[LENGTH - 1] = '\n';
+    path[LENGTH] = '\0';
+    aq_text_table *table = begin();
+    aq_text_table_row(table);
+    aq_text_table_cell(table, "a");
+    aq_text_table_cell(table, "5");
+    aq_text_table_whole(table, path);
+    path[LENGTH - 1] = '?';
+    (void)snprintf(expected, sizeof(expected), "  name  count  note\n  a         5  %s\n", path);
+    path[LENGTH - 1] = '\n';
+    assert_prints(table, expected);
 }
 
 TEST(cells_left_out_show_as_dashes)
