@@ -264,6 +264,7 @@ int actorq_vec_step(actorq_vec *vec, const void *actions, const actorq_rows *row
     if (rc == 0) {
         const bool holds = rows->observations == NULL;
         vec->vec->holds_ends = holds;
+        vec->vec->is_quiet = holds;
         aq_vec_env_lend(vec->vec, holds ? vec->obs : rows->observations, rows->finals,
                         rows->rewards);
         const uint32_t made = aq_vec_env_step(vec->vec, taken, aq_clock_monotonic_ns());

@@ -74,6 +74,7 @@ int aq_trial_create(const aq_env_task *task, uint32_t episodes_max, uint32_t lan
         aq_trial_destroy(trial);
         return rc;
     }
+    trial->vec->holds_ends = true; /* which episode a lane plays next is decided here */
     trial->has_cap = task->env->step_limit == 0;
     if (trial->has_cap) {
         trial->vec->step_limit = AQ_TRIAL_EPISODE_STEPS_MAX;

@@ -357,7 +357,7 @@ uint32_t aq_vec_env_step(aq_vec_env *vec, const void *actions, int64_t now_ns)
     const uint8_t *rows = actions;
     const bool together = class->step_rows != NULL && vec->waiting_count == 0;
     uint32_t made = 0;
-    if (class->announce != NULL && !vec->holds_ends) {
+    if (class->announce != NULL && !vec->is_quiet) {
         announce(vec, rows);
     }
     if (together) {

@@ -55,8 +55,9 @@ typedef struct aq_vec_env {
     char failure[AQ_ENV_FAILURE_MAX]; /* the last of them, in words */
 
     /* Set by the owner: a lane whose episode ended waits as it is for the next step, which begins
-     * another. Nothing is announced then, as that begins it sooner. */
+     * another. And: nothing is announced, as that may begin the next episode sooner. */
     bool holds_ends;
+    bool is_quiet;
     uint32_t waiting_count; /* lanes that wait */
     uint32_t step_limit;
     uint8_t *states; /* (lanes_max) */

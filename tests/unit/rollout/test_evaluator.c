@@ -126,6 +126,25 @@ TEST(an_episode_without_a_limit_is_cut_off_and_counted)
     assert_int_equal(tally_trial(tally, engine, EPISODES, EPISODES, SEED).cut_off, 0);
 }
 
+static uint32_t resets;
+
+static bool count_reset(const void *params, void *state, aq_rng *rng, void *obs)
+{
+    resets++;
+    return tally_env.reset(params, state, rng, obs);
+}
+
+TEST(an_episode_is_begun_once)
+{
+    aq_env_class counted = tally_env;
+    counted.reset = count_reset;
+    aq_env *env = tally_open(&counted, "");
+    resets = 0;
+    (void)tally_trial(env, engine_of(1, 1), SCREEN, EPISODES, SEED);
+    assert_int_equal(resets, SCREEN + EPISODES); /* a vec begins its lanes when it is made, too */
+    aq_env_unref(env);
+}
+
 TEST(one_episode_has_no_spread)
 {
     assert_true(trial_in(4, 1).return_std == 0.0);

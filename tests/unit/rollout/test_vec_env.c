@@ -399,16 +399,16 @@ static void announce(const void *params, void *state, const void *action)
     announced++;
 }
 
-TEST(actions_are_announced_for_those_that_take_them_unless_ends_are_held)
+TEST(actions_are_announced_for_those_that_take_them_unless_the_owner_is_quiet)
 {
-    static const uint32_t expected[] = {0, 2, 4, 4}; /* both begin, two steps, and then held */
+    static const uint32_t expected[] = {0, 2, 4, 4}; /* both begin, two steps, and then quiet */
     const int32_t actions[2] = {0};
     aq_env_class class = tally_env;
     class.announce = announce;
     aq_vec_env *vec = vec_in(tally_open(&class, "?fail_resets=1"), 2, SEED);
     announced = 0;
     EACH_ROW(i, expected) {
-        vec->holds_ends = i == 3;
+        vec->is_quiet = i == 3;
         (void)aq_vec_env_step(vec, actions, 0);
         assert_int_equal(announced, expected[i]);
     }
