@@ -395,7 +395,7 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
         follow_lane(core, lane, now_ns);
     }
-    if (aq_unroll_is_used(&core->unroll) && aq_unroll_gather(&core->unroll, made)) {
+    if (made > 0 && aq_unroll_gather(&core->unroll, core->lanes)) {
         make_gradient(core, now_ns);
     }
     return made;

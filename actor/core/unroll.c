@@ -25,9 +25,12 @@ void aq_unroll_adopt(aq_unroll *unroll, const aq_snapshot *version)
     unroll->has_version = version != NULL && unroll->maker.adopt(&unroll->maker, version) == 0;
 }
 
-bool aq_unroll_gather(aq_unroll *unroll, uint64_t steps)
+bool aq_unroll_gather(aq_unroll *unroll, uint32_t lanes)
 {
-    unroll->gathered += steps;
+    if (!aq_unroll_is_used(unroll)) {
+        return false;
+    }
+    unroll->gathered += lanes;
     return unroll->gathered >= unroll->steps;
 }
 

@@ -15,7 +15,7 @@
 /* Zeroes: the actor sends its steps. */
 typedef struct aq_unroll {
     aq_gradient_maker maker;
-    uint64_t steps;    /* that a gradient is of */
+    uint64_t steps;    /* that a gradient is of, unless an environment fails */
     uint64_t gathered; /* of the next one */
     uint64_t made;     /* gradients */
     bool has_version;  /* that gradients can be of */
@@ -45,8 +45,10 @@ static inline uint64_t aq_unroll_row_steps(const aq_unroll *unroll)
 /* Before the first step of a gradient; NULL: there is no version. */
 void aq_unroll_adopt(aq_unroll *unroll, const aq_snapshot *version);
 
-/* So many steps were made; true: they are enough, and what is open is to be taken now. */
-bool aq_unroll_gather(aq_unroll *unroll, uint64_t steps);
+/* A step of so many environments; true: they are enough, and what is open is to be taken now. Those
+ * that failed or waited count as well: more steps of the others would be left over for gradients of
+ * later versions. */
+bool aq_unroll_gather(aq_unroll *unroll, uint32_t lanes);
 
 /* The reference is moved. One that there is no memory for is missing from the gradient. */
 void aq_unroll_take(aq_unroll *unroll, aq_chunk *chunk);

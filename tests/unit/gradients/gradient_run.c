@@ -6,6 +6,8 @@
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"
 #include "common/wire/wire_experience.h"
+#include "envs/classic/cartpole.h"
+#include "envs/env_open.h"
 #include "gradients/gradient_module.h"
 #include "learner/gradients/gradient_codes.h"
 #include "quantizer/quantize/quantize.h"
@@ -70,6 +72,24 @@ static void tap_close(aq_gradient_maker *tap)
 
 void gradient_run_begin(gradient_run *run, const char *const *assignments)
 {
+    gradient_run_begin_in(run, &aq_cartpole_v1, assignments);
+}
+
+static void create_core(gradient_run *run, const aq_env_class *cartpole)
+{
+    const aq_run_settings *settings = &run->plan.settings;
+    aq_env *env = NULL;
+    aq_env_task task;
+    assert_succeeds(aq_env_open_class(cartpole, settings->task, &env, &refusal));
+    assert_succeeds(aq_env_task_init(env, &task, &refusal));
+    assert_succeeds(aq_actor_core_create_in(&task, settings, RUN, 1, 2, 0, &run->core, &refusal));
+    aq_env_task_fini(&task);
+    aq_env_unref(env);
+}
+
+void gradient_run_begin_in(gradient_run *run, const aq_env_class *cartpole,
+                           const char *const *assignments)
+{
     aq_run_config config;
     uint32_t shard;
     *run = (gradient_run){.version = 0};
@@ -82,7 +102,7 @@ void gradient_run_begin(gradient_run *run, const char *const *assignments)
     const aq_run_settings *settings = &run->plan.settings;
     assert_succeeds(aq_gradient_maker_open(sizeof(*settings), settings, run->plan.config.seed,
                                            &run->maker, &refusal));
-    assert_succeeds(aq_actor_core_create(settings, RUN, 1, 2, 0, &run->core, &refusal));
+    create_core(run, cartpole);
     const aq_gradient_maker tap = {
         .state = run, .adopt = tap_adopt, .take = tap_take, .make = tap_make, .close = tap_close};
     aq_actor_core_make_gradients(run->core, &tap, aq_gradient_steps(&run->plan.config));

@@ -7,6 +7,7 @@
 
 #include "actor/core/actor_core.h"
 #include "common/experience/arrival.h"
+#include "envs/env.h"
 #include "learner/algorithms/agent.h"
 #include "learner/run/run_plan.h"
 #include "tests/support/test.h"
@@ -31,6 +32,8 @@ void gradient_plan(const aq_run_config *config, aq_run_plan *ret_plan);
 aq_agent *gradient_agent(const aq_run_plan *plan);
 
 void gradient_run_begin(gradient_run *run, const char *const *assignments);
+void gradient_run_begin_in(gradient_run *run, const aq_env_class *cartpole,
+                           const char *const *assignments);
 void gradient_run_end(gradient_run *run);
 
 /* Lets the actor have them, and make a gradient. Valid until the next call. */

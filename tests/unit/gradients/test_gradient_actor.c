@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"
 #include "common/policy/format.h"
+#include "envs/classic/cartpole.h"
 #include "learner/algorithms/agent_ranks.h"
 #include "tests/support/chunks.h"
 #include "tests/unit/gradients/gradient_run.h"
@@ -233,6 +234,33 @@ TEST(a_gradient_is_of_as_many_steps_each_time)
         assert_int_equal(counters.env_steps, i * 64);
         assert_int_equal(counters.gradients, i);
         assert_int_equal(counters.acknowledged_steps, (i - 1) * 64);
+    }
+    gradient_run_end(run);
+    aq_free(run);
+}
+
+static uint32_t steps_until_failure;
+
+static enum aq_step_end fail_once(const void *params, void *state, aq_rng *rng, const void *action,
+                                  void *obs, float *reward)
+{
+    return steps_until_failure-- == 0
+               ? AQ_STEP_FAILED
+               : aq_cartpole_v1.step(params, state, rng, action, obs, reward);
+}
+
+/* More steps of the others would wait for the gradient of the next version, and so on for good. */
+TEST(an_environment_that_fails_makes_one_gradient_smaller)
+{
+    gradient_run *run = aq_alloc(1, sizeof(*run));
+    aq_env_class fails = aq_cartpole_v1;
+    fails.step = fail_once;
+    fails.step_rows = NULL;
+    steps_until_failure = 10;
+    gradient_run_begin_in(run, &fails, a2c);
+    for (uint64_t i = 1; i <= 3; i++) {
+        (void)gradient_run_row(run, AQ_FORMAT_F32);
+        assert_int_equal(aq_actor_core_counters(run->core).env_steps, i * 64 - 1);
     }
     gradient_run_end(run);
     aq_free(run);
