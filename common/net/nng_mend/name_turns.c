@@ -91,7 +91,8 @@ static void take_lookup(known_name *row, int lookup, const struct addrinfo *foun
     }
 }
 
-/* When the address failed last; 0: it did not, or it is not known. */
+/* When the address failed last; 0: it did not. One beyond the table is the last: nothing would say
+ * that it failed. */
 static int64_t failed_ns(const known_name *row, const struct sockaddr *address)
 {
     for (size_t i = 0; i < row->known.count; i++) {
@@ -99,7 +100,7 @@ static int64_t failed_ns(const known_name *row, const struct sockaddr *address)
             return row->turns[i].failed_ns;
         }
     }
-    return 0;
+    return INT64_MAX;
 }
 
 /* Puts first whose turn it is. Only what the list's nodes say changes places: the nodes stay in

@@ -184,6 +184,23 @@ TEST(a_learner_that_moves_to_another_address_is_found_there)
     assert_int_equal(net_pair_wait(pair, net_pair_fetch(pair, 10))->code, AQ_RPC_OK);
 }
 
+enum { TRY = 1 << 30 }; /* a descriptor that nobody has */
+
+TEST(of_more_addresses_than_are_known_the_first_are_dialled_in_turn)
+{
+    atomic_store(&hosts, "127.0.0.1 127.0.0.2 127.0.0.3 127.0.0.4 127.0.0.5 127.0.0.6 127.0.0.7 "
+                         "127.0.0.8 127.0.0.9 127.0.0.10");
+    for (int i = 0; i <= AQ_DIAL_TRIES_MAX; i++) {
+        char host[INET6_ADDRSTRLEN], expected[INET6_ADDRSTRLEN];
+        (void)snprintf(expected, sizeof(expected), "127.0.0.%d", i % AQ_DIAL_TRIES_MAX + 1);
+        next_address("tcp://learner.test:4", host);
+        assert_string_equal(host, expected);
+        struct addrinfo *dialled = net_kit_address(host, 4);
+        (void)aq_name_turns_begin(TRY, dialled->ai_addr);
+        freeaddrinfo(dialled);
+    }
+}
+
 static void free_handle(uv_handle_t *handle)
 {
     free(handle);
@@ -281,7 +298,6 @@ TEST(what_came_of_each_address_is_said)
 
 TEST(the_last_failure_is_said_while_a_new_try_goes_on)
 {
-    enum { TRY = 1 << 30 }; /* a descriptor that nobody has */
     static const char url[] = "tcp://learner.test:3";
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     char words[AQ_DIAL_WORDS_MAX];
