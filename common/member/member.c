@@ -30,7 +30,8 @@ enum { FIRST_PAUSE_MIN_MS = 50, FIRST_PAUSE_MAX_MS = 2000, FIRST_TIMEOUT_MS = 20
 /* While a call is out, its answer may be there this soon. */
 enum { LOOK_AGAIN_MS = 50 };
 
-/* An actor has nothing to do until there is a shard, so it asks more often till then. */
+/* An actor has nothing to do until there is a shard, so it asks more often at first: the pause
+ * doubles with every answer that names none. */
 enum { NO_SHARD_PAUSE_MS = 20 };
 
 enum { JITTER_STREAM = 0x6d656d62 }; /* "memb" */
@@ -47,13 +48,14 @@ struct aq_member {
     uint64_t joined_run; /* the last that the owner was told of; 0: none */
     bool is_calling;     /* one call is out */
     uint32_t holders;
-    bool gone;         /* destroyed: nobody is told anything any more */
-    bool registered;   /* the learner has this member, for all that is known here */
-    uint32_t failures; /* in a row */
-    bool unheard;      /* the last of them because the learner did not answer */
-    uint32_t pause_ms; /* from the next tick on, before the next call */
-    int64_t due_ns;    /* of the next call */
-    int64_t sent_ns;   /* of the call that is out */
+    bool gone;          /* destroyed: nobody is told anything any more */
+    bool registered;    /* the learner has this member, for all that is known here */
+    uint32_t failures;  /* in a row */
+    uint32_t shardless; /* heartbeats in a row that named no shard */
+    bool unheard;       /* the last of them because the learner did not answer */
+    uint32_t pause_ms;  /* from the next tick on, before the next call */
+    int64_t due_ns;     /* of the next call */
+    int64_t sent_ns;    /* of the call that is out */
     enum leave_progress leave;
     void (*left)(void *user);
     void *left_user;
@@ -293,6 +295,7 @@ static void join_answered(aq_member *member, const Actorq__V1__JoinReply *reply)
         return;
     }
     member->joined_run = member->view.run_id;
+    member->shardless = 0;
     member->stub.timeout_ms = (uint32_t)member->view.settings.config.net.rpc_timeout_ms;
     member->due_ns =
         member->sent_ns; /* the first heartbeat brings the shards, so it goes at once */
@@ -366,11 +369,17 @@ static bool differ(const aq_member_view *a, const aq_member_view *b)
            memcmp(a->shards, b->shards, a->shard_count * sizeof(a->shards[0])) != 0;
 }
 
-static uint32_t heartbeat_pause_ms(const aq_member *member)
+static uint64_t heartbeat_pause_ms(aq_member *member)
 {
-    uint32_t heartbeat_ms = (uint32_t)member->view.settings.config.net.heartbeat_ms;
-    bool waits = member->identity.role == AQ_ROLE_ACTOR && member->view.shard_count == 0;
-    return waits && NO_SHARD_PAUSE_MS < heartbeat_ms ? NO_SHARD_PAUSE_MS : heartbeat_ms;
+    const uint64_t heartbeat_ms = member->view.settings.config.net.heartbeat_ms;
+    const bool waits = member->identity.role == AQ_ROLE_ACTOR && member->view.shard_count == 0;
+    const uint64_t soon_ms = (uint64_t)NO_SHARD_PAUSE_MS << member->shardless;
+    if (!waits || soon_ms >= heartbeat_ms) {
+        member->shardless = waits ? member->shardless : 0;
+        return heartbeat_ms;
+    }
+    member->shardless++;
+    return soon_ms;
 }
 
 static void heartbeat_answered(aq_member *member, const Actorq__V1__HeartbeatReply *reply)

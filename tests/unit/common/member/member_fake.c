@@ -189,7 +189,7 @@ int fake_open_metered(member_fake *fake, uint64_t seed, aq_energy_meter *meter)
         .seen_version = give_seen_version,
     };
     const aq_member_identity identity = {
-        .role = AQ_ROLE_REPLAY,
+        .role = AQ_ROLE_ACTOR,
         .meter = meter,
         .incarnation = FAKE_INCARNATION,
         .host = "worker-3",

@@ -120,6 +120,23 @@ TEST_OF_SETTLED(a_shard_that_went_is_news)
     assert_int_equal(fake->view.shard_count, 0);
 }
 
+TEST_OF_SETTLED(an_actor_without_a_shard_asks_soon_and_then_ever_more_seldom)
+{
+    static const int pauses_ms[] = {20, 40, 80, 160, 320, 500, 500};
+    for (int times = 0; times < 2; times++) {
+        fake->beat.reply.n_shards = 0;
+        fake_beat_once(fake);
+        EACH_ROW(i, pauses_ms) {
+            assert_int_equal(fake_wait_for_call(fake, 501), pauses_ms[i]);
+            fake_reply(fake, &fake->beat.reply.base);
+        }
+        fake->beat.reply.n_shards = 1;
+        fake_beat_once(fake);
+        assert_int_equal(fake_wait_for_call(fake, 501), 500);
+        fake_reply(fake, &fake->beat.reply.base);
+    }
+}
+
 /* ---- a learner that fails, forgets, restarts ------------------------------------------------- */
 
 TEST_OF_SETTLED(a_member_outlives_a_learner_that_is_away)

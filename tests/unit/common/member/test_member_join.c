@@ -10,7 +10,7 @@ TEST_OF_MEMBER(a_member_asks_to_join_at_its_first_tick)
     fake_pass(fake, 0);
     Actorq__V1__JoinRequest *request = (Actorq__V1__JoinRequest *)fake_request(
         fake, "Join", &actorq__v1__join_request__descriptor);
-    assert_int_equal(request->role, ACTORQ__V1__ROLE__ROLE_REPLAY);
+    assert_int_equal(request->role, ACTORQ__V1__ROLE__ROLE_ACTOR);
     assert_true(request->incarnation == FAKE_INCARNATION);
     assert_true(request->member == 0);
     assert_true(request->run_id == 0);
