@@ -144,13 +144,10 @@ static void end(const void *params, void *state)
 
 /* ---- what comes back ------------------------------------------------------------------------ */
 
-/* Copies the lane's observation to the caller, unless it is not one. */
-static bool fetch_row(const python_params *p, const python_state *s, enum aq_python_column column,
-                      void *obs)
+/* Whether it is one of the space; false: why not is noted. */
+static bool is_sound(aq_python_worker *w, const void *obs)
 {
-    aq_python_worker *w = p->worker;
     const aq_space *space = &w->schema.obs;
-    memcpy(obs, aq_python_worker_row(w, column, w->obs_bytes, s->slot), w->obs_bytes);
     if (space->kind == AQ_SPACE_DISCRETE) {
         const int32_t value = *(const int32_t *)obs;
         if (value < 0 || (uint32_t)value >= space->choice_count) {
@@ -165,6 +162,26 @@ static bool fetch_row(const python_params *p, const python_state *s, enum aq_pyt
                                        (double)((const float *)obs)[bad]);
             return false;
         }
+    }
+    return true;
+}
+
+/* After what Python itself does not notice: the next episode has a new environment, as it has after
+ * an exception. */
+static void give_up(const python_params *p, python_state *s)
+{
+    (void)work_alone(p, s, AQ_PYTHON_CLOSE, 0);
+}
+
+/* Copies the lane's observation to the caller, unless it is not one. */
+static bool fetch_row(const python_params *p, python_state *s, enum aq_python_column column,
+                      void *obs)
+{
+    aq_python_worker *w = p->worker;
+    memcpy(obs, aq_python_worker_row(w, column, w->obs_bytes, s->slot), w->obs_bytes);
+    if (!is_sound(w, obs)) {
+        give_up(p, s);
+        return false;
     }
     memcpy(s->row, obs, w->obs_bytes);
     return true;
@@ -294,6 +311,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
         aq_python_worker_note(w, s->slot);
     } else if (!isfinite(*reward)) {
         aq_python_worker_note_text(w, "a reward of %g", (double)*reward);
+        give_up(p, s);
         sound = false;
     } else {
         sound = fetch_row(p, s, AQ_PYTHON_OBSERVATIONS, obs);
@@ -315,6 +333,7 @@ static bool frame(const void *params, void *state, aq_env_frame *ret_frame)
     if (*(uint8_t *)aq_python_worker_row(p->worker, AQ_PYTHON_ENDS, 1, s->slot) !=
         AQ_STEP_GOES_ON) {
         aq_python_worker_note(p->worker, s->slot);
+        s->generation = 0; /* the worker has given the environment up */
         return false;
     }
     aq_python_picture *picture = aq_python_worker_row(p->worker, AQ_PYTHON_PICTURE, 0, 0);

@@ -236,11 +236,15 @@ class Scalar(Counter):
 
 
 class NaNs(Counter):
-    """An observation that is not a number, in its second step."""
+    """An observation that is not a number, in its second step and in all that follow, whatever is
+    reset."""
+
+    is_broken = False
 
     def step(self, action):
         observation, *rest = super().step(action)
-        if self.steps == 2:
+        self.is_broken = self.is_broken or self.steps == 2
+        if self.is_broken:
             observation[1] = np.nan
         return (observation, *rest)
 
@@ -248,9 +252,12 @@ class NaNs(Counter):
 class NaNReward(Counter):
     """Likewise, the reward."""
 
+    is_broken = False
+
     def step(self, action):
         observation, reward, *rest = super().step(action)
-        return (observation, reward if self.steps < 2 else np.nan, *rest)
+        self.is_broken = self.is_broken or self.steps == 2
+        return (observation, np.nan if self.is_broken else reward, *rest)
 
 
 class FourTuple(Counter):

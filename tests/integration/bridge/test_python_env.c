@@ -278,6 +278,10 @@ TEST(text_is_a_picture_and_a_failure_has_its_reason)
     assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
     assert_false(frame_of(lane, &frame));
     assert_says(bridge_failure(lane), "ZeroDivisionError: division by zero");
+    assert_int_equal(bridge_choose(lane, 0), AQ_STEP_FAILED); /* its environment was given up */
+    assert_says(bridge_failure(lane), "ZeroDivisionError: division by zero");
+    assert_true(bridge_reset(lane));
+    assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
     assert_false(bridge_lane_of("py:bridge_tasks:Counter", 3)->env->can_be_drawn);
 }
 

@@ -259,6 +259,18 @@ class TestInPython(unittest.TestCase):
         env.reset()
         env.step(0)
 
+    def test_an_episode_whose_picture_failed_is_over(self):
+        env = actorq.make("py:bridge_tasks:Smudged", render_mode="rgb_array")
+        env.reset(seed=1)
+        with self.assertRaisesRegex(actorq.Error, "draws itself in text"):
+            env.render()
+        env.step(0)
+        for call in (env.render, lambda: env.step(0)):
+            with self.assertRaisesRegex(actorq.Error, "division by zero"):
+                call()
+        env.reset()
+        env.step(0)
+
     def test_what_is_wrong_is_said_in_words(self):
         for task, words in (("py:bridge_tasks:Nothing", "Nothing"),
                             ("py:no_such_module:Env", "no Python module no_such_module")):
