@@ -58,7 +58,7 @@ typedef struct actorq_rng {
 
 /* The options behind a task's name: "?wind=0.5&map=small". */
 typedef struct actorq_options {
-    /* The text of an option, or NULL when it was not given. */
+    /* The text of an option, valid until `open` returns, or NULL when it was not given. */
     const char *(*text)(void *host, const char *key);
     /* Leaves *value alone when the option was not given; 0, or -1 when it is no number from low to
      * high: give that back from `open`, ActorQ then says what is wrong. */

@@ -200,8 +200,8 @@ ACTORQ_API int actorq_vec_reset(actorq_vec *vec, const uint64_t *seed, void *obs
 ACTORQ_API int actorq_vec_step(actorq_vec *vec, const void *actions, const actorq_rows *rows,
                                uint32_t *ret_ended, actorq_error *error);
 
-/* Numbers of a state under the name that recordings have for them: "state" of the classics and of
- * toy text; "qpos", "qvel" and so on of the control suite (docs/environment-checks.md). */
+/* Numbers of a state under the name that recordings have for them: "state" of the classics, "qpos",
+ * "qvel" and so on of the control suite (docs/environment-checks.md). */
 typedef struct actorq_value {
     const char *name;
     uint64_t count;
@@ -209,7 +209,7 @@ typedef struct actorq_value {
 } actorq_value;
 
 /* Puts one environment into a state, and writes its observation row. ACTORQ_E_UNSUPPORTED for a
- * task that cannot. */
+ * task that cannot: others, and those with options that change what is seen or earned. */
 ACTORQ_API int actorq_vec_put(actorq_vec *vec, uint32_t lane, const actorq_value *values,
                               size_t count, void *observation, actorq_error *error);
 
