@@ -199,6 +199,14 @@ void aq_inflow_leaves(aq_inflow *inflow, int descriptor, int64_t now_ns)
 
 /* ---- too slow, too much --------------------------------------------------------------------- */
 
+/* What a member has said in time and we have not read is our delay. */
+static bool is_too_slow(const aq_inflow *inflow, int descriptor, int64_t now_ns)
+{
+    const aq_inflow_guest *guest = &inflow->guests[descriptor];
+    return guest->deadline_ns != 0 && now_ns > guest->deadline_ns &&
+           (is_strange(guest) || !inflow->has_more(descriptor));
+}
+
 void aq_inflow_look(aq_inflow *inflow, int64_t now_ns)
 {
     if (now_ns - inflow->looked_ns < AQ_NS_PER_S) {
@@ -206,8 +214,7 @@ void aq_inflow_look(aq_inflow *inflow, int64_t now_ns)
     }
     inflow->looked_ns = now_ns;
     for (int i = 0; i < inflow->above; i++) {
-        const aq_inflow_guest *guest = &inflow->guests[i];
-        if (inflow->here[i] && guest->deadline_ns != 0 && now_ns > guest->deadline_ns) {
+        if (inflow->here[i] && is_too_slow(inflow, i, now_ns)) {
             cut(inflow, i, now_ns, &inflow->counters.cut_slow);
         }
     }

@@ -212,6 +212,27 @@ TEST_OF_INFLOW(who_has_said_much_may_stall_no_longer_than_others)
     assert_int_equal(i->counters.cut_slow, 1);
 }
 
+TEST_OF_INFLOW(what_came_in_time_and_was_not_read_is_no_delay)
+{
+    enter(i, 1, 1, 0);
+    assert_true(announce(i, 1, 9999, 0));
+    unread = 1;
+    aq_inflow_look(i, (STALL_MS + 1) * AQ_NS_PER_MS);
+    assert_int_equal(cut_count, 0);
+    unread = -1;
+    aq_inflow_look(i, (2 * STALL_MS + 1) * AQ_NS_PER_MS);
+    assert_int_equal(cut_count, 1);
+}
+
+TEST_OF_INFLOW(of_a_stranger_nothing_more_is_read)
+{
+    assert_true(come(i, 1, 1, 0));
+    assert_true(hear(i, 1, "G", 1, 0));
+    unread = 1;
+    aq_inflow_look(i, (STALL_MS + 1) * AQ_NS_PER_MS);
+    assert_int_equal(cut_count, 1);
+}
+
 TEST_OF_INFLOW(who_goes_on_at_the_rate_may_take_as_long_as_it_takes)
 {
     static const uint8_t piece[1000];
