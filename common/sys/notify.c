@@ -1,6 +1,7 @@
 /*
- * Notify: see notify.h. The socket never blocks: a manager that does not read loses a line, and the
- * next one is half a watchdog's time away.
+ * Notify: see notify.h. READY waits for a manager that is slow to read, as it is said once and what
+ * depends on this process waits for it. All else would hold the loop up: a line that finds no room
+ * is lost, and the next one is a third of a watchdog's time away.
  */
 #include "common/sys/notify.h"
 
@@ -24,9 +25,9 @@ struct aq_notify {
     socklen_t address_size;
 };
 
-static void say(const aq_notify *notify, const char *line)
+static void say(const aq_notify *notify, const char *line, int flags)
 {
-    (void)sendto(notify->fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT,
+    (void)sendto(notify->fd, line, strlen(line), MSG_NOSIGNAL | flags,
                  (const struct sockaddr *)&notify->address, notify->address_size);
 }
 
@@ -66,7 +67,7 @@ static uint64_t beat_ms(void)
 
 static void on_beat(uv_timer_t *timer)
 {
-    say(timer->data, "WATCHDOG=1");
+    say(timer->data, "WATCHDOG=1", MSG_DONTWAIT);
 }
 
 /* Programs that this one starts are not to speak in its name. */
@@ -106,7 +107,7 @@ int aq_notify_create(uv_loop_t *loop, aq_notify **ret_notify, aq_error *error)
     if (beat > 0) {
         (void)uv_timer_start(&notify->timer, on_beat, beat, beat);
     }
-    say(notify, "READY=1");
+    say(notify, "READY=1", 0);
     *ret_notify = notify;
     return 0;
 }
@@ -114,7 +115,7 @@ int aq_notify_create(uv_loop_t *loop, aq_notify **ret_notify, aq_error *error)
 void aq_notify_stopping(aq_notify *notify)
 {
     if (notify) {
-        say(notify, "STOPPING=1");
+        say(notify, "STOPPING=1", MSG_DONTWAIT);
     }
 }
 

@@ -1,6 +1,7 @@
 /*
  * What a service manager hears, and what is heard when there is none.
  */
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -82,6 +83,39 @@ TEST_OF_MANAGER(a_process_says_that_it_is_ready_and_that_it_stops)
     assert_heard(listener, "STOPPING=1");
     end(listener, notify);
     assert_silence(listener);
+}
+
+/* Reads up to READY; NULL: that does not come. */
+static void *read_late(void *user)
+{
+    const manager *listener = user;
+    char line[128] = "";
+    while (strcmp(line, "READY=1") != 0) {
+        ssize_t length = recv(listener->fd, line, sizeof(line) - 1, 0);
+        if (length <= 0) {
+            return NULL;
+        }
+        line[length] = '\0';
+    }
+    return user;
+}
+
+TEST_OF_MANAGER(a_manager_with_much_to_read_hears_of_readiness)
+{
+    pthread_t reader;
+    void *heard = NULL;
+    aq_notify *other = begin(listener);
+    assert_heard(listener, "READY=1");
+    for (int i = 0; i < 10000; i++) { /* far more than there is room for */
+        aq_notify_stopping(other);
+    }
+    setenv("NOTIFY_SOCKET", listener->name, 1);
+    assert_int_equal(pthread_create(&reader, NULL, read_late, listener), 0);
+    aq_notify *notify = begin(listener);
+    assert_int_equal(pthread_join(reader, &heard), 0);
+    assert_non_null(heard);
+    end(listener, other);
+    end(listener, notify);
 }
 
 TEST_OF_MANAGER(a_watchdog_hears_that_the_loop_turns)
