@@ -27,6 +27,9 @@
 #define TEMPORARY_MARK   ".tmp-"
 enum { TEMPORARY_DIGITS = 16, LINKS_MAX = 40 /* as Linux follows */ };
 
+/* Modes of new files; the umask takes away from them. */
+enum { EVERYBODYS = 0666, OWN = 0600 };
+
 int aq_file_fail(aq_error *error, const char *path, const char *what)
 {
     int errno_value = errno;
@@ -184,7 +187,7 @@ int aq_file_temporary(char *out, size_t size, const char *path)
 }
 
 /* By a temporary file, which takes the place of `path` once it is whole. */
-static int replace(const char *path, const void *bytes, size_t size, aq_error *error)
+static int replace(const char *path, const void *bytes, size_t size, mode_t mode, aq_error *error)
 {
     char temporary[PATH_MAX];
 
@@ -192,7 +195,7 @@ static int replace(const char *path, const void *bytes, size_t size, aq_error *e
     if (rc < 0) {
         return aq_fail(error, rc, "%s: the path is too long", path);
     }
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0) {
         return aq_file_fail(error, path, "create a temporary file beside it");
     }
@@ -279,7 +282,7 @@ int aq_file_write_atomic(const char *path, const void *bytes, size_t size, aq_er
     struct stat own, led_to;
     /* What can't be looked at is written like a file, and that says why it can't. */
     if (lstat(path, &own) != 0 || S_ISREG(own.st_mode) || S_ISDIR(own.st_mode)) {
-        return replace(path, bytes, size, error);
+        return replace(path, bytes, size, EVERYBODYS, error);
     }
     const bool is_there = stat(path, &led_to) == 0;
     const bool is_absent = !is_there && errno == ENOENT;
@@ -290,10 +293,15 @@ int aq_file_write_atomic(const char *path, const void *bytes, size_t size, aq_er
     }
     /* A link that the system refuses to follow may be a trap: nobody else follows it either. */
     if (!is_there && !is_absent) {
-        return replace(path, bytes, size, error);
+        return replace(path, bytes, size, EVERYBODYS, error);
     }
     int rc = follow_links(path, target, error);
-    return rc != 0 ? rc : replace(target, bytes, size, error);
+    return rc != 0 ? rc : replace(target, bytes, size, EVERYBODYS, error);
+}
+
+int aq_file_write_private(const char *path, const void *bytes, size_t size, aq_error *error)
+{
+    return replace(path, bytes, size, OWN, error);
 }
 
 int aq_path_in(char *out, size_t size, const char *folder, const char *name, aq_error *error)

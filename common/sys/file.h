@@ -31,6 +31,10 @@ bool aq_file_peek(char *out, size_t size, const char *path_format, ...) AQ_PRINT
 int aq_file_write_atomic(const char *path, const void *bytes, size_t size,
                          aq_error *error) AQ_MUST_USE;
 
+/* The same of a secret: nobody else may read or write the file, and a link is replaced. */
+int aq_file_write_private(const char *path, const void *bytes, size_t size,
+                          aq_error *error) AQ_MUST_USE;
+
 /* For files that are written in pieces, what that one does. The name of a temporary file beside
  * `path`, a new one each time: AQ_E_TOO_BIG. And to make a rename to `path` durable; errno says why
  * it can't. */

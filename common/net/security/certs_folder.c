@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,37 +57,13 @@ static int make_folder(const char *path, aq_error *error)
     return mkdir(path, 0700) == 0 ? 0 : fail_at("make", path, error);
 }
 
-/* Writes beside the place and renames, so that a file is the old one or the new one. */
 static int write_file(const char *folder, const char *part, const char *name, const char *text,
                       size_t size, aq_error *error)
 {
     char path[PATH_MAX];
-    char beside[PATH_MAX + 8];
     int rc = join(path, folder, part, name, error);
 
-    if (rc < 0) {
-        return rc;
-    }
-    snprintf(beside, sizeof(beside), "%s.new", path);
-    (void)unlink(beside); /* of a process that was killed */
-    int descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (descriptor < 0) {
-        return fail_at("write", beside, error);
-    }
-    errno = ENOSPC; /* what a short write means, which sets none */
-    if (write(descriptor, text, size) != (ssize_t)size || fsync(descriptor) != 0) {
-        rc = fail_at("write", beside, error);
-    }
-    if (close(descriptor) != 0 && rc == 0) {
-        rc = fail_at("write", beside, error);
-    }
-    if (rc == 0 && rename(beside, path) != 0) {
-        rc = fail_at("write", path, error);
-    }
-    if (rc < 0) {
-        (void)unlink(beside);
-    }
-    return rc;
+    return rc < 0 ? rc : aq_file_write_private(path, text, size, error);
 }
 
 static int is_empty(const char *path, bool *ret_empty, aq_error *error)

@@ -221,6 +221,21 @@ static void assert_write_fails(int code, const char *reason)
     assert_int_equal(file_count(folder, ""), 1);
 }
 
+TEST_ON_DISK(a_secret_is_for_nobody_else_and_replaces_a_link)
+{
+    struct stat status;
+    write_file("old", 3);
+    assert_int_equal(symlink(path_of("a"), path_of("b")), 0);
+    const mode_t before = umask(0);
+    const int rc = aq_file_write_private(path_of("b"), "new", 3, NULL);
+    (void)umask(before);
+    assert_int_equal(rc, 0);
+    assert_int_equal(lstat(path_of("b"), &status), 0);
+    assert_int_equal(status.st_mode, S_IFREG | 0600);
+    assert_content(path_of("b"), "new", 3);
+    assert_content(path_of("a"), "old", 3);
+}
+
 TEST_ON_DISK(a_failed_write_leaves_the_old_content)
 {
     write_file("old", 3);
