@@ -2,6 +2,8 @@
  * Data sets of the public library: the reader (common/data_set), in the words of the public header.
  */
 
+#include <string.h>
+
 #include "common/base/memory.h"
 #include "common/data_set/data_set_reader.h"
 #include "library/library_words.h"
@@ -11,8 +13,9 @@ _Static_assert((int)ACTORQ_COLUMNS_MAX == (int)AQ_COLUMNS_MAX, "every column has
 struct actorq_data {
     aq_data_set_reader *reader;
     actorq_data_facts facts;
-    uint8_t *stacked[AQ_COLUMNS_MAX]; /* columns of frames as whole values; NULL: none yet */
-    uint32_t stacked_length;          /* that they have room for */
+    uint8_t
+        *copies[AQ_COLUMNS_MAX]; /* of columns that cannot be read as they lie; NULL: none yet */
+    uint32_t copies_length;      /* that they have room for */
 };
 
 static void set_facts(actorq_data *data)
@@ -65,7 +68,7 @@ void actorq_data_close(actorq_data *data)
     if (data != NULL) {
         aq_data_set_reader_close(data->reader);
         for (uint32_t i = 0; i < AQ_COLUMNS_MAX; i++) {
-            aq_free(data->stacked[i]);
+            aq_free(data->copies[i]);
         }
         aq_free(data);
     }
@@ -76,32 +79,52 @@ const actorq_data_facts *actorq_data_look(const actorq_data *data)
     return data != NULL ? &data->facts : NULL;
 }
 
-/* Values of the columns whose frames are stored once. */
-static int stack(actorq_data *data, const aq_chunk_view *view)
+/* Values whose frames are stored once are put together. Columns lie behind each other as they were
+ * written, so what is no byte may have to move to where its type is aligned. */
+static bool is_copied(const aq_column *column, const uint8_t *bytes)
+{
+    return column->frames.count > 0 ||
+           (column->dtype != AQ_DTYPE_U8 && (uintptr_t)bytes % sizeof(uint32_t) != 0);
+}
+
+static void make_room(actorq_data *data, uint32_t length)
+{
+    for (uint32_t i = 0; i < AQ_COLUMNS_MAX && length > data->copies_length; i++) {
+        aq_free(data->copies[i]);
+        data->copies[i] = NULL;
+    }
+    data->copies_length = length > data->copies_length ? length : data->copies_length;
+}
+
+/* Where each column can be read. */
+static int place_columns(actorq_data *data, const aq_chunk_view *view,
+                         const uint8_t *ret_columns[AQ_COLUMNS_MAX])
 {
     const aq_layout *layout = aq_data_set_reader_layout(data->reader);
+    make_room(data, view->length);
     for (uint32_t i = 0; i < layout->column_count; i++) {
         const aq_column *column = &layout->columns[i];
-        const size_t values = aq_column_values(column, view->length);
-        if (column->frames.count == 0) {
+        const uint8_t *bytes = aq_chunk_view_column(view, i);
+        ret_columns[i] = bytes;
+        if (!is_copied(column, bytes)) {
             continue;
         }
-        if (data->stacked[i] == NULL || view->length > data->stacked_length) {
-            aq_free(data->stacked[i]);
-            data->stacked[i] = aq_alloc(values, column->bytes);
-            if (data->stacked[i] == NULL) {
-                data->stacked_length = 0; /* from now on columns would differ in it */
+        if (data->copies[i] == NULL) {
+            const size_t values = aq_column_values(column, data->copies_length);
+            data->copies[i] = aq_alloc_unset(values, column->bytes);
+            if (data->copies[i] == NULL) {
                 return AQ_E_NOMEM;
             }
         }
-        for (size_t k = 0; k < values; k++) {
-            aq_frames_join(&column->frames,
-                           aq_chunk_view_column(view, i) + k * column->frames.bytes,
-                           data->stacked[i] + k * column->bytes);
+        ret_columns[i] = data->copies[i];
+        if (column->frames.count == 0) {
+            memcpy(data->copies[i], bytes, aq_column_bytes(column, view->length));
+            continue;
         }
-    }
-    if (view->length > data->stacked_length) {
-        data->stacked_length = view->length;
+        for (size_t k = 0; k < aq_column_values(column, view->length); k++) {
+            aq_frames_join(&column->frames, bytes + k * column->frames.bytes,
+                           data->copies[i] + k * column->bytes);
+        }
     }
     return 0;
 }
@@ -109,6 +132,7 @@ static int stack(actorq_data *data, const aq_chunk_view *view)
 int actorq_data_next(actorq_data *data, int *ret_more, actorq_piece *ret_piece, actorq_error *error)
 {
     aq_error problem = {0};
+    const uint8_t *columns[AQ_COLUMNS_MAX];
     aq_data_set_block block;
     bool more;
     int rc = AQ_NEED(&problem, {"data", data}, {"ret_more", ret_more}, {"ret_piece", ret_piece});
@@ -117,11 +141,10 @@ int actorq_data_next(actorq_data *data, int *ret_more, actorq_piece *ret_piece, 
         return aq_library_tell(rc, &problem, error);
     }
     if (more) {
-        rc = stack(data, &block.view);
+        rc = place_columns(data, &block.view, columns);
     }
     if (rc != 0) {
-        return aq_library_tell(aq_fail(&problem, rc, "no memory for a piece's frames"), &problem,
-                               error);
+        return aq_library_tell(aq_fail(&problem, rc, "no memory for a piece"), &problem, error);
     }
     *ret_more = more;
     if (more) {
@@ -137,8 +160,7 @@ int actorq_data_next(actorq_data *data, int *ret_more, actorq_piece *ret_piece, 
             .truncated = block.view.truncated,
         };
         for (uint32_t i = 0; i < data->facts.column_count; i++) {
-            ret_piece->columns[i] =
-                data->stacked[i] != NULL ? data->stacked[i] : aq_chunk_view_column(&block.view, i);
+            ret_piece->columns[i] = columns[i];
         }
     }
     return 0;
