@@ -73,17 +73,24 @@ int aq_buffer_append(aq_buffer *buffer, const void *bytes, size_t size)
     return rc;
 }
 
-int aq_buffer_extend(aq_buffer *buffer, size_t size, uint8_t **ret_bytes)
+int aq_buffer_extend_unset(aq_buffer *buffer, size_t size, uint8_t **ret_bytes)
 {
     int rc = reserve(buffer, size);
 
     if (rc < 0) {
         return rc;
     }
-    if (size > 0) { /* the memory may hold what aq_buffer_clear forgot */
-        memset(buffer->data + buffer->size, 0, size);
-    }
     *ret_bytes = buffer->data == NULL ? NULL : buffer->data + buffer->size;
     buffer->size += size;
     return 0;
+}
+
+int aq_buffer_extend(aq_buffer *buffer, size_t size, uint8_t **ret_bytes)
+{
+    int rc = aq_buffer_extend_unset(buffer, size, ret_bytes);
+
+    if (rc == 0 && size > 0) { /* the memory may hold what aq_buffer_clear forgot */
+        memset(*ret_bytes, 0, size);
+    }
+    return rc;
 }

@@ -35,4 +35,7 @@ int aq_buffer_append(aq_buffer *buffer, const void *bytes, size_t size) AQ_MUST_
  * `*ret_bytes` points at them until the next growth. Fails as aq_buffer_append does. */
 int aq_buffer_extend(aq_buffer *buffer, size_t size, uint8_t **ret_bytes) AQ_MUST_USE;
 
+/* Likewise, for who writes all of them: they hold anything. */
+int aq_buffer_extend_unset(aq_buffer *buffer, size_t size, uint8_t **ret_bytes) AQ_MUST_USE;
+
 #endif

@@ -71,7 +71,7 @@ static int read_all(int fd, const char *path, size_t expected, aq_buffer *out, a
 
         chunk = chunk < room ? chunk : room;
         if (chunk > 0) {
-            rc = aq_buffer_extend(out, chunk, &bytes);
+            rc = aq_buffer_extend_unset(out, chunk, &bytes);
             if (rc < 0) {
                 return aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
             }

@@ -124,7 +124,7 @@ static int append_chunk(const aq_chunk_view *view, const aq_layout *layout, aq_b
         const size_t bytes = aq_column_bytes(&layout->columns[i], view->length);
         size += TAG_BYTES + aq_varint_size(bytes) + bytes;
     }
-    int rc = aq_buffer_extend(out, TAG_BYTES + aq_varint_size(size) + size, &at);
+    int rc = aq_buffer_extend_unset(out, TAG_BYTES + aq_varint_size(size) + size, &at);
     if (rc != 0) {
         return rc;
     }

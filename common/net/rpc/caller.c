@@ -112,7 +112,7 @@ static void on_slow(uv_timer_t *timer)
 static ProtobufCMessage *copy_message(const ProtobufCMessage *message)
 {
     size_t size = protobuf_c_message_get_packed_size(message);
-    uint8_t *bytes = aq_alloc(size, 1);
+    uint8_t *bytes = aq_alloc_unset(size, 1);
     if (!bytes) {
         return NULL;
     }

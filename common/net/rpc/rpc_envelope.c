@@ -94,7 +94,7 @@ int aq_message_append(const ProtobufCMessage *message, aq_buffer *out)
     if (size > INT32_MAX) {
         return AQ_E_TOO_BIG;
     }
-    int rc = aq_buffer_extend(out, size, &at);
+    int rc = aq_buffer_extend_unset(out, size, &at);
     if (rc < 0) {
         return rc;
     }

@@ -98,7 +98,7 @@ void aq_rpc_repeats_keep(aq_rpc_repeats *repeats, uint64_t id, uint32_t request_
            repeats->bytes + sizeof(*entry) + size > repeats->bytes_max) {
         forget_oldest(repeats);
     }
-    entry = aq_alloc(1, sizeof(*entry) + size);
+    entry = aq_alloc_unset(1, sizeof(*entry) + size);
     if (entry == NULL) {
         return;
     }
