@@ -13,8 +13,7 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 
-/* The most structure that an honest message has is that of an experience message of 4096 chunks:
- * some 200 bytes each. */
+/* Far more than what is read so has, which is checkpoints, deltas and announcements. */
 #define STRUCTURE_BYTES_MAX ((size_t)2 << 20)
 
 int aq_wire_frame_pack(const ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out)

@@ -43,9 +43,9 @@ static bool loses_steps; /* this release of NNG does */
 
 static void find_real(void)
 {
-    static const char *const ours[] = {"accept",          "bind",           "close", "connect",
-                                       "getaddrinfo",     "getsockopt",     "readv", "setsockopt",
-                                       "nng_stream_send", "nng_stream_recv"};
+    static const char *const ours[] = {
+        "accept", "bind",    "close",      "connect",         "getaddrinfo",    "getsockopt",
+        "readv",  "sendmsg", "setsockopt", "nng_stream_send", "nng_stream_recv"};
     int (*real_close)(int descriptor);
 
     aq_find_theirs("nng_stream_send", &real_send);
