@@ -9,8 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "common/base/assert.h"
 #include "common/base/crc32c.h"
+#include "common/base/fnv1a.h"
+#include "common/base/little_endian.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
@@ -154,16 +158,29 @@ static int take_end(const aq_data_set_reader *reader, const aq_data_set_mark *ma
     return 0;
 }
 
-static int take_columns(aq_data_set_reader *reader, const aq_data_set_mark *mark, uint64_t at,
-                        aq_error *error)
+/* Of the columns behind a mark, which must be there. */
+static int check_size(const aq_data_set_reader *reader, const aq_data_set_mark *mark, uint64_t at,
+                      uint64_t *ret_size, aq_error *error)
 {
     const uint32_t length = mark->block.view.length;
     if (length < 1 || length > AQ_CHUNK_LENGTH_MAX) {
         return corrupt(reader, at, "a block of a length that cannot be", error);
     }
     const uint64_t size = aq_layout_bytes(&reader->layout, length);
-    if (size > AQ_CHUNK_BYTES_MAX || size > reader->size - reader->at) {
+    if (size > AQ_CHUNK_BYTES_MAX || size > reader->size - at - AQ_DATA_SET_MARK_BYTES) {
         return corrupt(reader, at, "the file is cut short", error);
+    }
+    *ret_size = size;
+    return 0;
+}
+
+static int take_columns(aq_data_set_reader *reader, const aq_data_set_mark *mark, uint64_t at,
+                        aq_error *error)
+{
+    uint64_t size;
+    int rc = check_size(reader, mark, at, &size, error);
+    if (rc != 0) {
+        return rc;
     }
     if (size > reader->columns_size) {
         aq_free(reader->columns);
@@ -174,7 +191,7 @@ static int take_columns(aq_data_set_reader *reader, const aq_data_set_mark *mark
         }
         reader->columns_size = (size_t)size;
     }
-    int rc = take(reader, reader->columns, (size_t)size, error);
+    rc = take(reader, reader->columns, (size_t)size, error);
     if (rc == 0 && aq_crc32c(0, reader->columns, (size_t)size) != mark->crc) {
         rc = corrupt(reader, at, "the block is damaged", error);
     }
@@ -214,6 +231,37 @@ int aq_data_set_reader_next(aq_data_set_reader *reader, bool *ret_more,
     aq_data_set_count(&reader->found, view);
     *ret_block = mark.block;
     *ret_more = true;
+    return 0;
+}
+
+/* Without the check sum at each mark's end: with that, all marks have the same one. */
+int aq_data_set_reader_digest(const aq_data_set_reader *reader, uint64_t *ret_digest,
+                              aq_error *error)
+{
+    uint8_t bytes[AQ_DATA_SET_MARK_BYTES];
+    aq_data_set_mark mark = {0};
+    uint64_t digest = AQ_FNV1A_START;
+    uint64_t at = reader->at;
+    AQ_ASSERT(reader->found.blocks == 0);
+    while (!mark.is_end) {
+        uint64_t size = 0;
+        const ssize_t got = pread(fileno(reader->file), bytes, sizeof(bytes), (off_t)at);
+        if (got < 0) {
+            return aq_fail(error, AQ_E_IO, "%s: can't read: %s", reader->path, strerror(errno));
+        }
+        if (got != sizeof(bytes) || aq_data_set_mark_decode(bytes, &mark) != 0) {
+            return corrupt(reader, at, "no block begins here, and no end", error);
+        }
+        for (size_t i = 0; i < sizeof(bytes) - sizeof(uint32_t); i += sizeof(uint32_t)) {
+            digest = aq_fnv1a_word(digest, aq_u32_get(bytes + i));
+        }
+        int rc = mark.is_end ? 0 : check_size(reader, &mark, at, &size, error);
+        if (rc != 0) {
+            return rc;
+        }
+        at += sizeof(bytes) + size;
+    }
+    *ret_digest = digest;
     return 0;
 }
 

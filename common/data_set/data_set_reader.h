@@ -25,6 +25,11 @@ const aq_layout *aq_data_set_reader_layout(const aq_data_set_reader *reader);
 int aq_data_set_reader_next(aq_data_set_reader *reader, bool *ret_more,
                             aq_data_set_block *ret_block, aq_error *error) AQ_MUST_USE;
 
+/* Of all marks, and so of all columns by their check sums: tells data sets apart. To be asked for
+ * before the first block. AQ_E_CORRUPT for a file that was cut short, AQ_E_IO. */
+int aq_data_set_reader_digest(const aq_data_set_reader *reader, uint64_t *ret_digest,
+                              aq_error *error) AQ_MUST_USE;
+
 /* For progress: 0 to 1. */
 double aq_data_set_reader_done(const aq_data_set_reader *reader);
 

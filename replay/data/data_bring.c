@@ -98,13 +98,16 @@ static int show(const import_arguments *arguments, const aq_data_imported *impor
         return 0;
     }
     if (arguments->json) {
-        return aq_print_json(json_pack("{s:I, s:I, s:I}", "transitions",
-                                       (json_int_t)imported->transitions, "messages",
-                                       (json_int_t)imported->messages, "left_out",
-                                       (json_int_t)imported->left_out),
-                             arguments->json, error);
+        return aq_print_json(
+            json_pack("{s:I, s:I, s:I, s:I}", "transitions", (json_int_t)imported->transitions,
+                      "messages", (json_int_t)imported->messages, "known",
+                      (json_int_t)imported->known, "left_out", (json_int_t)imported->left_out),
+            arguments->json, error);
     }
     (void)printf("%s: %" PRIu64 " steps", arguments->to, imported->transitions);
+    if (imported->known > 0) {
+        (void)printf("; %" PRIu64 " were there from an earlier import", imported->known);
+    }
     if (imported->left_out > 0) {
         (void)printf("; %" PRIu64 " left out, as too few follow them to make an item",
                      imported->left_out);

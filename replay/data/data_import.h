@@ -24,6 +24,7 @@ typedef struct aq_data_import {
 
 typedef struct aq_data_imported {
     uint64_t transitions, messages;
+    uint64_t known;    /* transitions besides, which a shard had from an earlier import */
     uint64_t left_out; /* transitions that no item can begin with */
 } aq_data_imported;
 

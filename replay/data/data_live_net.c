@@ -3,6 +3,7 @@
  */
 #include "replay/data/data_live_net.h"
 
+#include "common/base/fnv1a.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/address/url.h"
@@ -208,6 +209,7 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
 {
     bringing *work = user;
     aq_data_lane *sender;
+    bool known = false;
     bool stored = false;
     int rc = aq_data_lanes_find(work->senders, message->actor, message->incarnation,
                                 AQ_DATA_LANE_ALL, &sender);
@@ -215,7 +217,7 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
         return aq_fail(error, rc, "the senders of a data set: %s", aq_error_text(rc));
     }
     sender_state *state = sender->memory;
-    for (int tries = 0; rc == 0 && !stored; tries++) {
+    for (int tries = 0; rc == 0 && !stored && !known; tries++) {
         if (tries == CREDIT_TRIES_MAX) {
             return aq_fail(error, AQ_E_TIMEOUT,
                            "%s has taken nothing for %d s: its rate limiter waits for the learner, "
@@ -225,7 +227,7 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
         if (message->seq > state->acknowledged && message->transitions_total > state->granted) {
             rc = ask_credit(work, sender, tries == 0 ? 0 : CREDIT_WAIT_MS, error);
         } else if (message->seq <= state->acknowledged) {
-            stored = true; /* in an earlier attempt */
+            known = true; /* from an earlier attempt */
         } else {
             rc = send_frame(work, message->frame, &stored, error);
             if (rc == 0 && !stored) { /* not now; it says when that may be another matter */
@@ -234,8 +236,9 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
         }
     }
     state->sent = message->seq;
-    work->imported.messages++;
-    work->imported.transitions += message->transitions;
+    work->imported.messages += stored;
+    work->imported.transitions += stored ? message->transitions : 0;
+    work->imported.known += known ? message->transitions : 0;
     return rc;
 }
 
@@ -258,6 +261,20 @@ static int settle(bringing *work, aq_error *error)
     return 0;
 }
 
+/* What is sent has senders of its own: another data set of the run, or the same one cut otherwise,
+ * has other messages of the same numbers. */
+static uint64_t salt_of(const aq_data_live_info *live, uint64_t run_id, uint64_t digest)
+{
+    const uint64_t words[] = {live->run_id,        live->n_step, live->chunk_length,
+                              live->message_bytes, run_id,       digest};
+    uint64_t hash = AQ_FNV1A_START;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        hash = aq_fnv1a_word(hash, (uint32_t)words[i]);
+        hash = aq_fnv1a_word(hash, (uint32_t)(words[i] >> 32));
+    }
+    return aq_fnv1a_end(hash);
+}
+
 static int lay_out(const aq_data_live *live, const aq_data_set_info *info, aq_layout *ret_layout,
                    aq_error *error)
 {
@@ -270,12 +287,11 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
                         aq_error *error)
 {
     aq_data_set_info info = *aq_data_set_reader_info(reader);
+    uint64_t digest;
     bringing work = {.live = live};
     aq_data_packing packing = {
         .run_id = live->info.run_id,
         .store = live->info.store,
-        .salt = (live->info.run_id ^ info.run_id * UINT64_C(0x9e3779b97f4a7c15)) |
-                UINT64_C(0x8000000000000000),
         .message_bytes = live->info.message_bytes,
         .steps_max = live->info.chunk_length, /* which every actor is granted at some time */
         .send = on_message,
@@ -295,6 +311,11 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
                        "columns, as of another algorithm",
                        info.task, live->info.task);
     }
+    rc = aq_data_set_reader_digest(reader, &digest, error);
+    if (rc != 0) {
+        return rc;
+    }
+    packing.salt = salt_of(&live->info, info.run_id, digest);
     rc = aq_data_lanes_create(sizeof(sender_state), &work.senders);
     if (rc != 0) {
         return aq_fail(error, rc, "out of memory");

@@ -31,8 +31,9 @@ int aq_data_live_read(aq_data_live *live, const aq_data_set_info *info, const aq
                       aq_error *error) AQ_MUST_USE;
 
 /* Brings a data set, as its actors would: no more than there is credit for, until all of it is
- * acknowledged. Incarnations are changed to others that follow from the data set and the run, so
- * that they are nobody's who lives, and that the same data set is taken once only. */
+ * acknowledged. Incarnations are changed to others that follow from the data set, the run, and how
+ * chunks are cut for it, so that they are nobody's who lives, and that the same data set is taken
+ * once only. */
 int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
                         const aq_data_progress *progress, aq_data_imported *ret_imported,
                         aq_error *error) AQ_MUST_USE;

@@ -245,7 +245,7 @@ TEST(what_is_made_for_data_sets_needs_no_limit)
 }
 
 /* One step, with what no algorithm here has recorded. */
-static void write_recorded(const char *path)
+static void write_recorded(const char *path, float reward)
 {
     static const aq_column column = {"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, {0}, {0}};
     aq_data_set_info info = {.task = "gym:CartPole-v1", .source = "a test", .run_id = 1};
@@ -261,6 +261,7 @@ static void write_recorded(const char *path)
     assert_int_equal(aq_chunk_create(&layout, 1, &chunk), 0);
     chunk->view.length = 1;
     chunk->view.terminated = true;
+    memcpy(aq_chunk_column(chunk, AQ_COLUMN_REWARD), &reward, sizeof(reward));
     const aq_data_set_block block = {.actor = 1, .incarnation = 2, .view = chunk->view};
     assert_succeeds(aq_data_set_writer_create(path, &info, false, &writer, &refusal));
     assert_succeeds(aq_data_set_writer_add(writer, &block, &refusal));
@@ -272,7 +273,7 @@ static void write_recorded(const char *path)
 TEST(recorded_columns_are_listed_and_nothing_to_a_run_from_the_set)
 {
     const char *path = at("recorded.aqds");
-    write_recorded(path);
+    write_recorded(path, 0.0f);
     const json_t *recorded = json_object_get(inspect(path), "recorded");
     assert_int_equal(json_array_size(recorded), 1);
     assert_string_equal(json_string_value(json_array_get(recorded, 0)), "log_probability");
@@ -331,15 +332,19 @@ TEST(a_shard_that_runs_gives_and_takes)
         shell("%s replay inspect %s/live/replay-0 2>%s/why", actorq, folder, folder), 0);
     assert_says(file_text(at("why")), "is in use: name the address");
     for (int i = 0; i < 2; i++) { /* the second time changes nothing */
-        shell_succeeds("%s replay import %s/steps.aqds %s", actorq, folder, url);
+        shell_succeeds("%s replay import %s/steps.aqds %s >%s/said", actorq, folder, url, folder);
     }
-    write_recorded(at("more.aqds")); /* of which the run records nothing besides */
-    shell_succeeds("%s replay import %s/more.aqds %s", actorq, folder, url);
+    assert_says(file_text(at("said")), ": 0 steps; ");
+    for (int i = 0; i < 2; i++) { /* of which the run records nothing besides; of one sender */
+        write_recorded(at("more.aqds"), (float)i);
+        shell_succeeds("%s replay import %s/more.aqds %s && rm %s/more.aqds", actorq, folder, url,
+                       folder);
+    }
     shell_succeeds("%s replay export %s %s/twice.aqds", actorq, url, folder);
     assert_int_equal(kill(train, SIGTERM), 0);
     (void)program_wait();
     assert_int_equal(steps_of(at("live.aqds")), steps);
-    assert_int_equal(steps_of(at("twice.aqds")), 2 * steps + 1);
+    assert_int_equal(steps_of(at("twice.aqds")), 2 * steps + 2);
     program_succeeds("replay", "export", at("live/replay-0"), at("folder.aqds"), NULL);
     assert_same_buffers(blocks_of(at("folder.aqds")), blocks_of(at("twice.aqds")));
 }

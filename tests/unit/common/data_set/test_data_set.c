@@ -11,6 +11,7 @@
 typedef struct fixture {
     const char *folder, *path;
     aq_data_set_info info;
+    float more_reward; /* of the first step */
 } fixture;
 
 static fixture all;
@@ -44,6 +45,7 @@ static void write_set(bool replaces)
     aq_experience experience;
     aq_data_set_writer *writer;
     fixture_experience(&experience);
+    reward_of(experience.chunks[0])[0] += all.more_reward;
     assert_succeeds(aq_data_set_writer_create(all.path, &all.info, replaces, &writer, &refusal));
     for (uint32_t i = 0; i < experience.chunk_count; i++) {
         const aq_data_set_block block = {
@@ -185,6 +187,36 @@ TEST_WITH(each_truncation_is_noticed, set_up, tear_down)
         int rc = read_set(NULL);
         assert_true(rc == AQ_E_CORRUPT || (size < AQ_DATA_SET_START_BYTES && rc == AQ_E_FOREIGN));
     }
+}
+
+static uint64_t digest_of_set(void)
+{
+    aq_data_set_reader *reader;
+    aq_data_set_block block;
+    uint64_t digest;
+    bool more;
+    assert_succeeds(aq_data_set_reader_open(all.path, &reader, &refusal));
+    assert_succeeds(aq_data_set_reader_digest(reader, &digest, &refusal));
+    assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &refusal)); /* nothing moved */
+    aq_data_set_reader_close(reader);
+    return digest;
+}
+
+TEST_WITH(a_digest_tells_sets_apart_by_their_columns, set_up, tear_down)
+{
+    aq_data_set_reader *reader;
+    write_set(false);
+    uint64_t digest = digest_of_set();
+    all.more_reward = 1.0f;
+    write_set(true);
+    assert_true(digest_of_set() != digest);
+    all.more_reward = 0.0f;
+    write_set(true);
+    assert_true(digest_of_set() == digest);
+    assert_int_equal(truncate(all.path, (off_t)file_bytes(all.path)->size - 1), 0);
+    assert_succeeds(aq_data_set_reader_open(all.path, &reader, &refusal));
+    assert_refused(aq_data_set_reader_digest(reader, &digest, &refusal), AQ_E_CORRUPT, "no end");
+    aq_data_set_reader_close(reader);
 }
 
 TEST_WITH(something_behind_the_end_is_noticed, set_up, tear_down)
