@@ -174,7 +174,9 @@ void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t
 uint64_t aq_replay_shelf_owed(const aq_replay_shelf *shelf)
 {
     const aq_replay_limiter *limiter = &shelf->limiter;
-    double rows = (double)limiter->sampled + limiter->forgiven * limiter->samples_per_insert;
+    const uint64_t min_size = aq_replay_table_spec(shelf->table)->min_size;
+    const double written_off = limiter->forgiven + (double)(limiter->min_size - min_size);
+    double rows = (double)limiter->sampled + written_off * limiter->samples_per_insert;
     return rows > 0.0 ? (uint64_t)rows : 0;
 }
 

@@ -75,7 +75,8 @@ uint32_t aq_replay_shelf_rows(const aq_replay_shelf *shelf, uint32_t steps, uint
 void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t sampled,
                              bool known);
 
-/* The rows that its limiter counts, less those that a restart wrote off: what to save. */
+/* The rows that its limiter counts, and those for steps that a restart wrote off, as the lead was
+ * beyond the band or files were gone: what to save. */
 uint64_t aq_replay_shelf_owed(const aq_replay_shelf *shelf);
 
 /* What may come; replay_credit.h shares it. */

@@ -227,6 +227,12 @@ TEST_IN(durable_kit, kit, steps_that_cannot_be_read_stay_counted_and_are_no_mini
         assert_int_equal(durable_kit_send(kit, 2, seq, 8), AQ_REPLAY_STORED);
     }
     assert_true(aq_replay_limiter_may_sample(limiter, 1));
+    const double lead = aq_replay_limiter_lead(limiter);
+    durable_kit_make_durable(kit);
+    aq_replay_core_save(kit->core);
+    durable_kit_restart(kit); /* where the minimum is there again */
+    limiter = &aq_replay_core_tables(kit->core)->shelves[0].limiter;
+    assert_true(aq_replay_limiter_lead(limiter) == lead);
 }
 
 TEST_IN(durable_kit, kit, a_record_whose_message_was_not_stored_is_passed_over_later)
