@@ -100,6 +100,9 @@ int aq_replay_journal_begin(aq_replay_journal *journal, const aq_replay_roster *
     uint64_t segment = 0;
     int rc = 0;
     if (log->class->wants_head(log)) {
+        if (journal->progress.stuck) { /* each failed sync would have a segment of its own */
+            return AQ_E_FULL;
+        }
         aq_log_head head = aq_replay_journal_head(roster, inserted, journal->marks);
         rc = log->class->begin(log, &head, &segment);
     }

@@ -96,6 +96,22 @@ TEST_IN(durable_kit, kit, a_stuck_log_stops_acknowledgements_and_credit_and_reco
     assert_null(strstr(aq_replay_core_waiting(kit->core), "written"));
 }
 
+/* Syncs that keep failing ask for a new one each. */
+TEST_IN(durable_kit, kit, a_stuck_log_begins_no_segment)
+{
+    kit->fake.records_per_segment = 1;
+    durable_kit_open(kit);
+    durable_kit_fill(kit, 1, 1);
+    kit->fake.stuck = true;
+    durable_kit_pass(kit, 1);
+    assert_int_equal(durable_kit_send(kit, 1, 2, 8), AQ_REPLAY_DEFERRED);
+    assert_int_equal(kit->fake.segment, 1);
+    kit->fake.stuck = false;
+    durable_kit_pass(kit, 1);
+    durable_kit_fill(kit, 2, 2);
+    assert_int_equal(kit->fake.segment, 2);
+}
+
 TEST_IN(durable_kit, kit, grants_are_bounded_by_what_the_backlog_still_takes)
 {
     kit->settings.tables[0].tolerance = 1e9;
