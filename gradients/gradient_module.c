@@ -77,7 +77,7 @@ static int take(aq_gradient_maker *outer, aq_chunk *chunk)
     }
     rc = aq_replay_table_reserve(self->table, arrival);
     if (rc == 0) {
-        rc = aq_message_store_add(self->store, arrival, self->taken + 1, 0, &message);
+        rc = aq_message_store_add(self->store, arrival, self->taken + 1, 0, false, &message);
     }
     if (rc != 0) {
         aq_arrival_unref(arrival);

@@ -56,13 +56,14 @@ static int on_head(void *user, uint64_t segment, const aq_log_head *head, aq_err
     return 0;
 }
 
-static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame,
+static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
                      aq_error *error)
 {
     uint64_t *records = user;
     (void)segment;
     (void)number;
     (void)frame;
+    (void)mapped;
     (void)error;
     (*records)++;
     return 0;

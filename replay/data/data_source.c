@@ -79,13 +79,14 @@ static int take(source_reading *reading, const aq_arrival *arrival, aq_error *er
     return give(arrival, reading->sink, error);
 }
 
-static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame,
+static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
                      aq_error *error)
 {
     source_reading *reading = user;
     aq_arrival *arrival;
     (void)segment;
     (void)number;
+    (void)mapped;
     aq_data_progress_tell(&reading->sink->progress, -1.0); /* there is no saying how many follow */
     int rc = aq_wire_experience_arrive(frame, true, reading->folder->identity.run_id,
                                        &reading->layout, &arrival, error);

@@ -88,9 +88,11 @@ struct aq_replay_log {
 typedef struct aq_replay_log_recovery {
     void *user;
     int (*head)(void *user, uint64_t segment, const aq_log_head *head, aq_error *error);
-    /* Takes a reference to `frame` if it keeps it. A frame that can't be used is skipped by
-     * returning AQ_E_CORRUPT with words: it is reported, and the rest is kept. */
-    int (*record)(void *user, uint64_t segment, uint64_t number, aq_lease *frame, aq_error *error);
+    /* Takes a reference to `frame` if it keeps it; `mapped`: its bytes are the file's, and take no
+     * memory. A frame that can't be used is skipped by returning AQ_E_CORRUPT with words: it is
+     * reported, and the rest is kept. */
+    int (*record)(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
+                  aq_error *error);
     int (*snapshot)(void *user, const void *bytes, size_t size, aq_error *error);
     /* Something was left out: a torn tail, a record that is damaged. For a log line that names file
      * and offset. */

@@ -169,7 +169,9 @@ static int take_frame(store_reader *reader, segment_read *segment, const aq_scan
     }
     aq_segment_map_place(reader->map, segment->view.segment, number, step->offset);
     if (reader->to->record != NULL) {
-        rc = reader->to->record(reader->to->user, segment->view.segment, number, frame, &reason);
+        const bool mapped = (step->record.flags & AQ_RECORD_ZSTD) == 0;
+        rc = reader->to->record(reader->to->user, segment->view.segment, number, frame, mapped,
+                                &reason);
     }
     aq_lease_unref(frame);
     if (rc == AQ_E_CORRUPT) {

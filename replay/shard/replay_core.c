@@ -112,11 +112,11 @@ bool aq_replay_core_is_meant(const aq_replay_core *core, uint64_t store)
 /* ---- experience ---------------------------------------------------------------------------- */
 
 int aq_replay_core_keep(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, uint64_t number,
-                        uint64_t segment, uint64_t *ret_fresh)
+                        uint64_t segment, bool mapped, uint64_t *ret_fresh)
 {
     aq_stored_message *message;
-    int rc =
-        aq_message_store_add(core->messages, aq_arrival_ref(arrival), number, segment, &message);
+    int rc = aq_message_store_add(core->messages, aq_arrival_ref(arrival), number, segment, mapped,
+                                  &message);
     if (rc != 0) {
         aq_arrival_unref(arrival);
         return rc;
@@ -182,7 +182,7 @@ static int store(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, aq_r
         return 0;
     }
     if (rc == 0) {
-        rc = aq_replay_core_keep(core, now_ns, arrival, number, segment, &fresh);
+        rc = aq_replay_core_keep(core, now_ns, arrival, number, segment, false, &fresh);
         if (rc != 0 && has_log) {
             aq_replay_journal_disown_last(&core->journal);
         }

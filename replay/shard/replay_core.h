@@ -80,7 +80,7 @@ uint64_t aq_replay_core_store(const aq_replay_core *core);
 int aq_replay_core_restore_head(aq_replay_core *core, uint64_t segment,
                                 const aq_log_head *head) AQ_MUST_USE;
 int aq_replay_core_restore_record(aq_replay_core *core, int64_t now_ns, uint64_t segment,
-                                  uint64_t number, aq_arrival *arrival) AQ_MUST_USE;
+                                  uint64_t number, bool mapped, aq_arrival *arrival) AQ_MUST_USE;
 int aq_replay_core_restore_snapshot(aq_replay_core *core, const uint8_t *bytes, size_t size,
                                     aq_error *error) AQ_MUST_USE;
 void aq_replay_core_damaged(aq_replay_core *core); /* something could not be read */

@@ -55,7 +55,7 @@ int aq_replay_core_restore_head(aq_replay_core *core, uint64_t segment, const aq
 }
 
 static int restore(aq_replay_core *core, int64_t now_ns, uint64_t segment, uint64_t number,
-                   aq_arrival *arrival)
+                   bool mapped, aq_arrival *arrival)
 {
     aq_replay_actor *actor;
     uint64_t fresh;
@@ -73,7 +73,7 @@ static int restore(aq_replay_core *core, int64_t now_ns, uint64_t segment, uint6
     aq_replay_tables_restoring(&core->tables, true);
     rc = aq_replay_tables_reserve(&core->tables, arrival);
     if (rc == 0) {
-        rc = aq_replay_core_keep(core, now_ns, arrival, number, segment, &fresh);
+        rc = aq_replay_core_keep(core, now_ns, arrival, number, segment, mapped, &fresh);
     }
     if (rc != 0) {
         return rc;
@@ -87,10 +87,10 @@ static int restore(aq_replay_core *core, int64_t now_ns, uint64_t segment, uint6
 }
 
 int aq_replay_core_restore_record(aq_replay_core *core, int64_t now_ns, uint64_t segment,
-                                  uint64_t number, aq_arrival *arrival)
+                                  uint64_t number, bool mapped, aq_arrival *arrival)
 {
     AQ_ASSERT(core->journal.log == NULL);
-    int rc = restore(core, now_ns, segment, number, arrival);
+    int rc = restore(core, now_ns, segment, number, mapped, arrival);
     aq_arrival_unref(arrival);
     return rc;
 }

@@ -21,7 +21,7 @@ static bool is_of_the_record(int rc)
     return rc != AQ_E_NOMEM && rc != AQ_E_FULL;
 }
 
-static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame,
+static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
                      aq_error *error)
 {
     aq_replay_recovery *recovery = user;
@@ -30,7 +30,8 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     int rc = aq_wire_experience_arrive(frame, true, aq_replay_core_run_id(core),
                                        aq_replay_core_layout(core), &arrival, error);
     if (rc == 0) {
-        rc = aq_replay_core_restore_record(core, recovery->now_ns, segment, number, arrival);
+        rc =
+            aq_replay_core_restore_record(core, recovery->now_ns, segment, number, mapped, arrival);
         if (rc != 0) {
             rc = aq_fail(error, rc, "it cannot be stored: %s", aq_error_text(rc));
         }

@@ -125,7 +125,7 @@ static void count(aq_message_store *store, const aq_stored_message *message, int
 }
 
 int aq_message_store_add(aq_message_store *store, aq_arrival *arrival, uint64_t number,
-                         uint64_t segment, aq_stored_message **ret_message)
+                         uint64_t segment, bool mapped, aq_stored_message **ret_message)
 {
     AQ_ASSERT(store->newest == NULL || store->newest->number < number);
     aq_stored_message *message = aq_alloc(1, sizeof(*message));
@@ -137,15 +137,18 @@ int aq_message_store_add(aq_message_store *store, aq_arrival *arrival, uint64_t 
         aq_free(message);
         return rc;
     }
-    *message = (aq_stored_message){
-        .arrival = arrival, .number = number, .segment = segment, .older = store->newest};
+    *message = (aq_stored_message){.arrival = arrival,
+                                   .number = number,
+                                   .segment = segment,
+                                   .mapped = mapped,
+                                   .older = store->newest};
     if (store->newest != NULL) {
         store->newest->newer = message;
     } else {
         store->oldest = message;
     }
     store->newest = message;
-    if (store->demote_next == NULL) {
+    if (store->demote_next == NULL && !mapped) {
         store->demote_next = message;
     }
     use_segment(store, segment);

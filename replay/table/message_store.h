@@ -28,7 +28,7 @@ typedef struct aq_stored_message {
 
 typedef struct aq_message_store_counts {
     uint64_t messages;
-    uint64_t resident_bytes; /* in memory; also what a start has read, until it is moved */
+    uint64_t resident_bytes; /* in memory */
     uint64_t mapped_bytes;   /* in files */
 } aq_message_store_counts;
 
@@ -38,10 +38,12 @@ int aq_message_store_create(uint64_t memory_bytes, aq_message_store **ret_store)
 /* No table may hold anything any more. NULL is fine. */
 void aq_message_store_destroy(aq_message_store *store);
 
-/* Takes over the reference to `arrival` on success. Numbers only grow. The message leaves with its
- * last hold; until the first one, it stays. AQ_E_NOMEM, AQ_E_FULL. */
+/* Takes over the reference to `arrival` on success; `mapped`: its frame lies in the log's file
+ * already. Numbers only grow. The message leaves with its last hold; until the first one, it stays.
+ * AQ_E_NOMEM, AQ_E_FULL. */
 int aq_message_store_add(aq_message_store *store, aq_arrival *arrival, uint64_t number,
-                         uint64_t segment, aq_stored_message **ret_message) AQ_MUST_USE;
+                         uint64_t segment, bool mapped,
+                         aq_stored_message **ret_message) AQ_MUST_USE;
 
 void aq_message_store_hold(aq_stored_message *message);
 void aq_message_store_release(aq_message_store *store, aq_stored_message *message);

@@ -97,7 +97,7 @@ static int on_head(void *user, uint64_t segment, const aq_log_head *head, aq_err
     return 0;
 }
 
-static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame,
+static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
                      aq_error *error)
 {
     chaos_audit *audit = user;
@@ -105,6 +105,7 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     aq_arrival *arrival;
     (void)segment;
     (void)number;
+    (void)mapped;
     int rc = aq_wire_experience_arrive(frame, true, audit->run_id, &plan->layout, &arrival, error);
     if (rc != 0) {
         return AQ_E_CORRUPT;

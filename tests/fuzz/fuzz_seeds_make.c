@@ -180,7 +180,7 @@ static void make_snapshot(void)
     aq_buffer seed;
     must(aq_replay_core_create(&run, 1, &core, NULL));
     fake_log_init(&fake);
-    must(aq_replay_core_restore_record(core, 1, 1, 1, kit_arrival(&message)));
+    must(aq_replay_core_restore_record(core, 1, 1, 1, false, kit_arrival(&message)));
     must(aq_replay_core_attach(core, 1, &fake.log, 1, FUZZ_SEED_BYTES_MAX));
     aq_replay_core_save(core);
     AQ_ASSERT(fake.snapshot != NULL);

@@ -37,10 +37,11 @@ static int on_head(void *user, uint64_t segment, const aq_log_head *head, aq_err
     return 0;
 }
 
-static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame,
+static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
                      aq_error *error)
 {
     uint64_t *last = user;
+    (void)mapped;
     AQ_ASSERT(segment == SEGMENT);
     AQ_ASSERT(number > *last);
     *last = number;

@@ -63,7 +63,7 @@ static void restore(const uint8_t *bytes, size_t size)
     aq_error error = {0};
     must(aq_replay_core_create(&run, AQ_NS_PER_S, &core, NULL));
     aq_arrival *arrival = kit_arrival(&message);
-    must(aq_replay_core_restore_record(core, AQ_NS_PER_S, 1, 1, arrival));
+    must(aq_replay_core_restore_record(core, AQ_NS_PER_S, 1, 1, false, arrival));
     int rc = aq_replay_core_restore_snapshot(core, bytes, size, &error);
     AQ_ASSERT(error.code == rc);
     must(aq_replay_core_attach(core, AQ_NS_PER_S, NULL, 1, 0));

@@ -316,7 +316,7 @@ static int recover_segment(const sim_platter *platter, uint64_t number,
     for (uint64_t i = segment->first_number;
          rc == 0 && i <= platter->count && platter->records[i - 1].segment == number; i++) {
         if (platter->plant != SIM_PLANT_MISSING || i % 16 != 0) {
-            rc = to->record(to->user, number, i, platter->records[i - 1].frame, error);
+            rc = to->record(to->user, number, i, platter->records[i - 1].frame, false, error);
         }
     }
     return rc;

@@ -151,9 +151,9 @@ void fake_log_recover(const fake_log *fake, const aq_replay_log_recovery *calls)
         }
         for (; number <= fake->count && fake->segments_of[number - 1] == segment; number++) {
             if (!at->dropped) {
-                assert_int_equal(
-                    calls->record(calls->user, segment, number, fake->records[number - 1], NULL),
-                    0);
+                assert_int_equal(calls->record(calls->user, segment, number,
+                                               fake->records[number - 1], fake->maps, NULL),
+                                 0);
             }
         }
     }

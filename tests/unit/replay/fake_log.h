@@ -36,6 +36,7 @@ typedef struct fake_log {
     aq_lease *snapshot;
     uint64_t snapshots;
     int snapshot_rc; /* what it says to one */
+    bool maps;       /* what is recovered lies in files */
     uint64_t mapped; /* records given out by map */
     int closed;
 } fake_log;

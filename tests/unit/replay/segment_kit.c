@@ -37,10 +37,11 @@ static void *grown(void *rows, size_t count, size_t size, size_t capacity)
     return more;
 }
 
-static int take_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame,
+static int take_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
                        aq_error *error)
 {
     segment_harvest *harvest = user;
+    (void)mapped;
     if (number == harvest->refuse_number) {
         return aq_fail(error, AQ_E_CORRUPT, "of no use to anybody");
     }

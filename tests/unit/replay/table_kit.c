@@ -133,7 +133,8 @@ uint64_t table_kit_insert_pieces(table_kit *kit, table_kit_piece *pieces, uint32
     }
     aq_arrival *arrival = table_kit_arrival(&kit->layout, pieces, count);
     assert_int_equal(aq_replay_table_reserve(kit->table, arrival), 0);
-    assert_int_equal(aq_message_store_add(kit->store, arrival, ++kit->number, 0, &message), 0);
+    assert_int_equal(aq_message_store_add(kit->store, arrival, ++kit->number, 0, false, &message),
+                     0);
     aq_message_store_hold(message);
     for (uint32_t i = 0; i < count; i++) {
         aq_replay_table_insert(kit->table, message, i);

@@ -100,6 +100,12 @@ TEST_IN(durable_kit, kit, messages_move_out_of_memory_beyond_the_budget)
     for (uint32_t row = 0; row < 16; row++) {
         assert_true(batch->version[row] >= 1000);
     }
+    kit->fake.maps = true;
+    kit->fake.mapped = 0;
+    durable_kit_restart(kit);
+    durable_kit_pass(kit, 1);
+    assert_int_equal(kit->fake.mapped, 0); /* they are in their files already */
+    assert_true(aq_replay_core_stored(kit->core).mapped_bytes > 0);
 }
 
 TEST_IN(durable_kit, kit, a_message_goes_into_every_table_and_its_segment_with_the_last)

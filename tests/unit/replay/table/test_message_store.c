@@ -29,7 +29,7 @@ static aq_stored_message *add(aq_message_store *store, uint64_t number, uint64_t
 {
     aq_stored_message *message = NULL;
     assert_int_equal(
-        aq_message_store_add(store, arrival_of(10 * number), number, segment, &message), 0);
+        aq_message_store_add(store, arrival_of(10 * number), number, segment, false, &message), 0);
     aq_message_store_hold(message);
     return message;
 }
@@ -49,7 +49,7 @@ TEST_OF_STORE(a_message_that_leaves_lets_go_of_its_arrival_and_segment)
 {
     aq_stored_message *message;
     aq_arrival *arrival = aq_arrival_ref(arrival_of(1));
-    assert_int_equal(aq_message_store_add(store, arrival, 1, 3, &message), 0);
+    assert_int_equal(aq_message_store_add(store, arrival, 1, 3, false, &message), 0);
     assert_int_equal(arrival->references, 2);
     aq_message_store_hold(message);
     aq_message_store_release(store, message);
@@ -303,6 +303,19 @@ TEST_IN(demotion, it, messages_that_left_are_not_asked_for)
     aq_message_store_release(it->store, more);
 }
 
+TEST_IN(demotion, it, what_comes_out_of_a_file_is_not_moved_again)
+{
+    aq_stored_message *message = NULL;
+    assert_int_equal(aq_message_store_add(it->store, arrival_of(70), 7, 1, true, &message), 0);
+    aq_message_store_hold(message);
+    assert_int_equal(aq_message_store_counts_of(it->store).mapped_bytes,
+                     message->arrival->frame->size);
+    it->log.rc = AQ_E_CORRUPT; /* of all that it is asked for: none stays in turn */
+    assert_int_equal(demote(it, 7, 100), AQ_E_CORRUPT);
+    assert_int_equal(it->log.asked, 6);
+    aq_message_store_release(it->store, message);
+}
+
 TEST_OF_STORE(without_a_budget_nothing_moves)
 {
     aq_stored_message *message = add(store, 1, 1);
@@ -335,7 +348,7 @@ TEST(without_memory_nothing_changes)
     EACH_ALLOCATION_FAILS(rc) {
         assert_null(message);
         assert_int_equal(aq_message_store_counts_of(store).messages, 0);
-        rc = aq_message_store_add(store, arrival, 1, 17, &message);
+        rc = aq_message_store_add(store, arrival, 1, 17, false, &message);
     }
     aq_message_store_hold(message);
     aq_message_store_release(store, message);

@@ -259,7 +259,7 @@ TEST(memory_per_step_is_close_to_its_columns)
             }
             aq_arrival *arrival = table_kit_arrival(&layout, pieces, 4);
             assert_int_equal(aq_replay_table_reserve(table, arrival), 0);
-            assert_int_equal(aq_message_store_add(store, arrival, number, 0, &message), 0);
+            assert_int_equal(aq_message_store_add(store, arrival, number, 0, false, &message), 0);
             for (uint32_t n = 0; n < 4; n++) {
                 aq_replay_table_insert(table, message, n);
             }
