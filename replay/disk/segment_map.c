@@ -32,6 +32,7 @@ typedef struct segment_entry {
     uint64_t segment;
     uint64_t size, size_expected;
     enum segment_state state;
+    bool distrusted;
     place *places;
     size_t place_count, place_capacity;
     aq_segment_mapping *mapping; /* or NULL */
@@ -124,6 +125,15 @@ void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_segment_mapp
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL && entry->mapping == NULL);
     entry->mapping = aq_segment_mapping_ref(mapping);
+    aq_mutex_unlock(&map->mutex);
+}
+
+void aq_segment_map_distrust(aq_segment_map *map, uint64_t segment)
+{
+    aq_mutex_lock(&map->mutex);
+    segment_entry *entry = find(map, segment);
+    AQ_ASSERT(entry != NULL);
+    entry->distrusted = true;
     aq_mutex_unlock(&map->mutex);
 }
 
@@ -311,6 +321,9 @@ static int lease_place(aq_segment_map *map, segment_entry *entry, const place *a
                        aq_lease **ret_frame)
 {
     aq_record record;
+    if (entry->distrusted) {
+        return AQ_E_UNSUPPORTED;
+    }
     if (at->offset + AQ_RECORD_HEADER_BYTES > entry->size) {
         return AQ_E_CORRUPT;
     }

@@ -35,6 +35,10 @@ void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size);
 /* A mapping of the file that there is already; a reference is taken. */
 void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_segment_mapping *mapping);
 
+/* A sync of the file failed after its frames were told to be durable: pages that never came to the
+ * disk may be clean for the kernel, so no frame is leased from it any more. */
+void aq_segment_map_distrust(aq_segment_map *map, uint64_t segment);
+
 /* Of all files, and of those that were not dropped. */
 void aq_segment_map_bytes(aq_segment_map *map, uint64_t *ret_bytes, uint64_t *ret_kept_bytes);
 
@@ -71,8 +75,8 @@ int aq_segment_map_reserve(aq_segment_map *map, uint64_t segment, uint64_t numbe
 void aq_segment_map_unreserve(aq_segment_map *map, uint64_t segment, uint64_t number);
 void aq_segment_map_place(aq_segment_map *map, uint64_t segment, uint64_t number, uint64_t offset);
 
-/* AQ_E_NOT_FOUND: not placed. AQ_E_UNSUPPORTED: compressed, or its file system maps nothing.
- * AQ_E_IO, AQ_E_CORRUPT: what lies there is not that record any more. AQ_E_NOMEM. */
+/* AQ_E_NOT_FOUND: not placed. AQ_E_UNSUPPORTED: compressed, distrusted, or its file system maps
+ * nothing. AQ_E_IO, AQ_E_CORRUPT: what lies there is not that record any more. AQ_E_NOMEM. */
 int aq_segment_map_lease(aq_segment_map *map, uint64_t segment, uint64_t number,
                          aq_lease **ret_frame) AQ_MUST_USE;
 

@@ -70,6 +70,9 @@ int aq_segment_scribe_sync(aq_segment_scribe *scribe, aq_error *error)
     if (rc == 0) {
         scribe->folder_synced = true;
         rc = aq_segment_file_sync(&scribe->file, error);
+        if (rc != 0 && !scribe->sync_each) { /* else what is in doubt is cut off */
+            aq_segment_map_distrust(scribe->map, scribe->segment);
+        }
     }
     if (rc == 0 && scribe->file.size > 0) {
         scribe->headed = scribe->segment;

@@ -307,6 +307,24 @@ static bool has_synced(const aq_log_progress *progress, uint64_t times)
     return (uint64_t)atomic_load(&disk.syncs) >= times;
 }
 
+/* Its pages are clean for the kernel then, whatever came to the disk. */
+TEST_IN(bad_store, kit, frames_whose_sync_failed_are_not_read_from_the_file)
+{
+    aq_lease *frame = NULL;
+    kit->config.fsync_ms = 1;
+    while (atomic_load(&disk.syncs) == 0) { /* the folder comes before */
+        segment_kit_write(kit, 1);
+    }
+    atomic_store(&disk.syncs_failing, 1);
+    segment_kit_append(kit, 1);
+    segment_kit_wait(kit, has_failed_to_sync, 1);
+    segment_kit_wait(kit, segment_kit_is_loose, kit->last_number);
+    assert_int_equal(kit->log->class->map(kit->log, kit->last_number, 1, &frame), AQ_E_UNSUPPORTED);
+    segment_kit_write(kit, 1); /* in a new segment */
+    assert_int_equal(kit->log->class->map(kit->log, kit->last_number, 2, &frame), 0);
+    aq_lease_unref(frame);
+}
+
 TEST_IN(bad_store, kit, what_is_written_is_synced_also_while_the_disk_is_full)
 {
     kit->config.fsync_ms = 500;
