@@ -112,6 +112,7 @@ static int open_file(aq_segment_scribe *scribe, uint64_t segment, aq_error *erro
     if (rc == 0) {
         scribe->segment = segment;
         scribe->folder_synced = false;
+        scribe->noted = 0; /* notes in the file before are synced */
     }
     return rc;
 }
@@ -153,12 +154,14 @@ static size_t take_note(aq_segment_scribe *scribe, uint64_t offset, size_t whole
     const aq_segment_piece *pieces = aq_segment_batch_pieces(scribe->batch, &count);
     size_t frames = 0;
     for (size_t i = 0; i < whole; i++) {
+        const uint64_t end = offset + pieces[i].front_size + pieces[i].body_size;
         if (i < note_count) {
             aq_segment_map_noted(scribe->map, notes[i]);
+            scribe->noted = end;
         } else {
             aq_segment_map_place(scribe->map, scribe->segment, items[frames++].number, offset);
         }
-        offset += pieces[i].front_size + pieces[i].body_size;
+        offset = end;
     }
     return frames;
 }
@@ -192,11 +195,14 @@ int aq_segment_scribe_write(aq_segment_scribe *scribe, const aq_segment_item *it
 
 /* ---- deleting ------------------------------------------------------------------------------- */
 
+/* A note that is lost with the power, when its file is gone already, would leave a file that is
+ * missing. */
 int aq_segment_scribe_delete(aq_segment_scribe *scribe, bool *ret_any, aq_error *error)
 {
     char path[PATH_MAX];
     uint64_t segment;
-    while (aq_segment_map_to_delete(scribe->map, scribe->headed, &segment)) {
+    while (scribe->noted <= scribe->file.synced &&
+           aq_segment_map_to_delete(scribe->map, scribe->headed, &segment)) {
         if (scribe->disk->unlink(aq_segment_path(scribe->folder->path, segment, path)) != 0 &&
             errno != ENOENT) {
             return aq_segment_fail(error, path, "delete", errno);

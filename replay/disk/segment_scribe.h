@@ -29,6 +29,7 @@ typedef struct aq_segment_scribe {
     aq_segment_file file;
     uint64_t segment; /* of `file` */
     uint64_t headed;  /* the newest segment whose head is safe; what is older may be deleted */
+    uint64_t noted;   /* where in `file` the newest note of a drop ends */
     int folder_fd;
     bool folder_synced; /* the file's name is on the disk */
     uint64_t sync_failures;
@@ -53,8 +54,8 @@ int aq_segment_scribe_write(aq_segment_scribe *scribe, const aq_segment_item *it
 int aq_segment_scribe_sync(aq_segment_scribe *scribe, aq_error *error) AQ_MUST_USE;
 bool aq_segment_scribe_is_synced(const aq_segment_scribe *scribe);
 
-/* Deletes what was dropped and noted, up to the newest head that is safe: senders' marks are there.
- */
+/* Deletes what was dropped and noted, once the notes are synced, up to the newest head that is
+ * safe: senders' marks are there. */
 int aq_segment_scribe_delete(aq_segment_scribe *scribe, bool *ret_any, aq_error *error) AQ_MUST_USE;
 
 /* Frees the bytes of what was dropped and can't be noted now. */

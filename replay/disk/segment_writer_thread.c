@@ -262,13 +262,13 @@ static bool go_round(aq_segment_writer *writer)
     if (writer->retry_ns <= now_ns && (writer->failure != AQ_WRITER_SYNC || step_sync(writer))) {
         more = step_records(writer);
     }
-    step_delete(writer);
     if (writer->aside_retry_ns[AQ_WRITER_SNAPSHOT] <= now_ns) {
         more = step_snapshot(writer) || more;
     }
     if (writer->sync_ns != 0 && sync_due_ns(writer) <= now_ns) {
         more = step_sync(writer) || more; /* it may have made a head safe */
     }
+    step_delete(writer);
     return more;
 }
 
@@ -286,6 +286,7 @@ static void go_last_round(aq_segment_writer *writer)
     if (aq_segment_scribe_sync(&writer->scribe, &error) != 0) {
         got_stuck(writer, AQ_WRITER_SYNC, &error);
     }
+    step_delete(writer); /* what has been noted */
     aq_segment_snapshot_abort(&writer->snapshot_file);
 }
 

@@ -417,6 +417,7 @@ def campaign_power(build, rng):
             lower = {k: set(v) for k, v in site.export().items()}
             healthy = site.live("replay", work_s=0.3)
             site.check_restored(healthy, fault)
+            assert "the file is missing" not in healthy.log(), f"{fault}: of no dropped file a note"
             after = site.export()
             for incarnation in lower:  # what came since is no loss of power's
                 site.lost[incarnation] -= set(after[incarnation])

@@ -368,6 +368,20 @@ TEST_IN(bad_store, kit, a_segment_that_cannot_be_deleted_is_tried_again)
     assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), -1);
 }
 
+TEST_IN(bad_store, kit, a_segment_stays_until_the_note_that_it_is_dropped_is_synced)
+{
+    kit->config.segment_bytes = 1000;
+    kit->config.fsync_ms = 1 << 30;
+    segment_kit_write(kit, 17);
+    kit->log->class->drop(kit->log, 1);
+    segment_kit_write(kit, 1); /* with the note */
+    segment_kit_write(kit, 1); /* in another round of the writer */
+    assert_int_not_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), -1);
+    segment_kit_reopen(kit);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 1)), -1);
+    assert_int_equal(kit->harvest.damages, 0);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* Closes the log; the disk refuses what is written last, in these words. */
