@@ -1,5 +1,6 @@
 /*
- * A record may be there twice: when a message was written but could not be stored, it came again.
+ * A message may be there twice, as in a folder whose missing file was put back after its senders
+ * had sent it again: it is told as often, and its chunks once.
  */
 #include "replay/data/data_source.h"
 
@@ -20,13 +21,13 @@ typedef struct source_reading {
 } source_reading;
 
 /* A sender's incarnation stays in its store: whoever may read a data set must not speak for it. */
-static int give(const aq_arrival *arrival, const aq_data_sink *sink, aq_error *error)
+static int give(const aq_arrival *arrival, bool known, const aq_data_sink *sink, aq_error *error)
 {
     const uint64_t sender = aq_incarnation_name(arrival->incarnation);
     int rc = sink->message != NULL
                  ? sink->message(sink->user, arrival->actor, sender, arrival->seq, error)
                  : 0;
-    for (uint32_t i = 0; rc == 0 && i < arrival->chunk_count; i++) {
+    for (uint32_t i = 0; rc == 0 && !known && i < arrival->chunk_count; i++) {
         const aq_data_set_block block = {
             .actor = arrival->actor,
             .incarnation = sender,
@@ -43,7 +44,7 @@ int aq_data_source_frame(aq_lease *frame, uint64_t run_id, const aq_layout *layo
     aq_arrival *arrival;
     int rc = aq_wire_experience_arrive(frame, false, run_id, layout, &arrival, error);
     if (rc == 0) {
-        rc = give(arrival, sink, error);
+        rc = give(arrival, false, sink, error);
         aq_arrival_unref(arrival);
     }
     return rc;
@@ -72,11 +73,9 @@ static int take(source_reading *reading, const aq_arrival *arrival, aq_error *er
         return aq_fail(error, rc, "the senders of a store: %s", aq_error_text(rc));
     }
     uint64_t *last = sender->memory;
-    if (arrival->seq <= *last) {
-        return 0;
-    }
-    *last = arrival->seq;
-    return give(arrival, reading->sink, error);
+    const bool known = arrival->seq <= *last;
+    *last = known ? *last : arrival->seq;
+    return give(arrival, known, reading->sink, error);
 }
 
 static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,

@@ -7,6 +7,7 @@
 #include "replay/data/data_audit.h"
 #include "replay/data/data_import.h"
 #include "replay/data/data_source.h"
+#include "replay/disk/segment_log.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -142,6 +143,36 @@ TEST_IN(import_stage, stage, a_store_has_the_steps_of_its_data_set)
                          0);
         (void)aq_dir_remove(stage->store);
     }
+}
+
+TEST_IN(import_stage, stage, a_message_that_is_there_twice_is_told_and_its_steps_count_once)
+{
+    const aq_segment_log_config config = {.folder = stage->store,
+                                          .run_id = RUN_ID,
+                                          .schema_hash = kit_layout().hash,
+                                          .task = stage->info.task,
+                                          .store = KIT_STORE,
+                                          .segment_bytes = 1 << 20,
+                                          .backlog_bytes = 1 << 20};
+    const aq_replay_log_recovery nothing = {0};
+    const aq_log_head head = {0};
+    aq_segment_log_found found;
+    aq_replay_log *log;
+    uint64_t segment;
+    aq_experience message = kit_message(1, 1, 0, 0, 8);
+    message.run_id = RUN_ID;
+    aq_arrival *arrival = kit_arrival(&message);
+    assert_succeeds(aq_segment_log_open(&config, &nothing, &found, &log, &refusal));
+    assert_int_equal(log->class->begin(log, &head, &segment), 0);
+    for (uint64_t number = 1; number <= 2; number++) {
+        assert_int_equal(log->class->append(log, number, arrival->frame, &segment), 0);
+    }
+    log->class->close(log, NULL);
+    aq_arrival_unref(arrival);
+    const aq_data_summary summary = read_store(stage);
+    assert_int_equal(summary.seq_doubles, 1);
+    assert_int_equal(summary.transitions, 8);
+    assert_int_equal(summary.doubles, 0);
 }
 
 /* As a run has it that records nothing. */
