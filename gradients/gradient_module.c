@@ -70,20 +70,20 @@ static int take(aq_gradient_maker *outer, aq_chunk *chunk)
 {
     maker *self = outer->state;
     aq_arrival *arrival;
-    aq_stored_message *message;
     int rc = make_arrival(chunk, &arrival);
     if (rc != 0) {
         return rc;
     }
     rc = aq_replay_table_reserve(self->table, arrival);
     if (rc == 0) {
-        rc = aq_message_store_add(self->store, arrival, self->taken + 1, 0, false, &message);
+        rc = aq_message_store_reserve(self->store);
     }
     if (rc != 0) {
         aq_arrival_unref(arrival);
         return rc;
     }
-    self->taken++;
+    aq_stored_message *message =
+        aq_message_store_add(self->store, arrival, ++self->taken, 0, false);
     aq_message_store_hold(message); /* the table may not want it */
     aq_replay_table_insert(self->table, message, 0);
     aq_message_store_release(self->store, message);

@@ -111,16 +111,11 @@ bool aq_replay_core_is_meant(const aq_replay_core *core, uint64_t store)
 
 /* ---- experience ---------------------------------------------------------------------------- */
 
-int aq_replay_core_keep(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, uint64_t number,
-                        uint64_t segment, bool mapped, uint64_t *ret_fresh)
+uint64_t aq_replay_core_keep(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival,
+                             uint64_t number, uint64_t segment, bool mapped)
 {
-    aq_stored_message *message;
-    int rc = aq_message_store_add(core->messages, aq_arrival_ref(arrival), number, segment, mapped,
-                                  &message);
-    if (rc != 0) {
-        aq_arrival_unref(arrival);
-        return rc;
-    }
+    aq_stored_message *message =
+        aq_message_store_add(core->messages, aq_arrival_ref(arrival), number, segment, mapped);
     uint64_t fresh = 0;
     uint32_t newest = 0;
     for (uint32_t i = 0; i < arrival->chunk_count; i++) {
@@ -137,8 +132,7 @@ int aq_replay_core_keep(aq_replay_core *core, int64_t now_ns, aq_arrival *arriva
     core->inserted += fresh;
     core->stored_steps += fresh;
     core->stored_bytes += arrival->frame->size;
-    *ret_fresh = fresh;
-    return 0;
+    return fresh;
 }
 
 uint64_t aq_replay_core_step_bytes(const aq_replay_core *core)
@@ -147,7 +141,7 @@ uint64_t aq_replay_core_step_bytes(const aq_replay_core *core)
                                   : core->layout.step_bytes;
 }
 
-/* Hands the message to the log, if there is one. */
+/* Hands the message, which there is room to store, to the log, if there is one. */
 static int log_message(aq_replay_core *core, const aq_arrival *arrival, uint64_t *ret_number,
                        uint64_t *ret_segment)
 {
@@ -159,21 +153,22 @@ static int log_message(aq_replay_core *core, const aq_arrival *arrival, uint64_t
     }
     int rc = aq_replay_journal_begin(&core->journal, core->roster, core->inserted, &opened);
     if (rc == 0 && opened != 0) {
-        rc = aq_message_store_open_segment(core->messages, opened);
+        aq_message_store_open_segment(core->messages, opened);
     }
     return rc == 0 ? aq_replay_journal_append(&core->journal, arrival, ret_number, ret_segment)
                    : rc;
 }
 
-/* The message's turn has come. What can fail comes first; only when the log has taken a message
- * that then cannot be stored, a record stays behind that nobody is told of: the message comes
- * again, and the restart passes the second one over. */
+/* The message's turn has come. What can fail comes before the log has it: a record of a message
+ * that was not stored would come back with the next start. */
 static int store(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, aq_replay_actor *actor,
                  enum aq_replay_verdict *verdict, aq_error *error)
 {
-    uint64_t number, segment, fresh;
-    bool has_log = core->journal.log != NULL;
+    uint64_t number, segment;
     int rc = aq_replay_tables_reserve(&core->tables, arrival);
+    if (rc == 0) {
+        rc = aq_message_store_reserve(core->messages);
+    }
     if (rc == 0) {
         rc = log_message(core, arrival, &number, &segment);
     }
@@ -181,18 +176,13 @@ static int store(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, aq_r
         *verdict = AQ_REPLAY_DEFERRED;
         return 0;
     }
-    if (rc == 0) {
-        rc = aq_replay_core_keep(core, now_ns, arrival, number, segment, false, &fresh);
-        if (rc != 0 && has_log) {
-            aq_replay_journal_disown_last(&core->journal);
-        }
-    }
     if (rc != 0) {
         return aq_fail(error, rc, "%" PRIu32 " more chunks cannot be stored: %s",
                        arrival->chunk_count, aq_error_text(rc));
     }
+    const uint64_t fresh = aq_replay_core_keep(core, now_ns, arrival, number, segment, false);
     aq_seq_tracker_taken(&actor->sequence);
-    if (!has_log) {
+    if (core->journal.log == NULL) {
         aq_seq_tracker_acknowledge(&actor->sequence, actor->sequence.taken);
     }
     aq_replay_credit_received(&core->credit, actor, now_ns, fresh);

@@ -47,9 +47,9 @@ struct aq_replay_core {
 };
 
 /* Stores the message, of which there is one more reference, under its number, and takes it into the
- * tables. *ret_fresh is its count of fresh transitions. AQ_E_NOMEM: nothing has changed. */
-int aq_replay_core_keep(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, uint64_t number,
-                        uint64_t segment, bool mapped, uint64_t *ret_fresh) AQ_MUST_USE;
+ * tables; room in both was reserved. Returns its count of fresh transitions. */
+uint64_t aq_replay_core_keep(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival,
+                             uint64_t number, uint64_t segment, bool mapped);
 
 /* Finds or makes the record of a sender, which takes `acknowledged` messages for stored: they are.
  * AQ_E_FULL in words when there is no room for one more. */

@@ -29,9 +29,12 @@ static int meet_again(aq_replay_core *core, uint64_t actor, uint64_t incarnation
 int aq_replay_core_restore_head(aq_replay_core *core, uint64_t segment, const aq_log_head *head)
 {
     AQ_ASSERT(core->journal.log == NULL);
-    int rc = segment != 0 ? aq_message_store_open_segment(core->messages, segment) : 0;
+    int rc = aq_message_store_reserve(core->messages);
     if (rc != 0) {
         return rc;
+    }
+    if (segment != 0) {
+        aq_message_store_open_segment(core->messages, segment);
     }
     core->head_ns = core->restored_ns + 1;
     for (uint64_t i = 0; i < head->mark_count; i++) {
@@ -58,7 +61,6 @@ static int restore(aq_replay_core *core, int64_t now_ns, uint64_t segment, uint6
                    bool mapped, aq_arrival *arrival)
 {
     aq_replay_actor *actor;
-    uint64_t fresh;
     if (arrival->seq > AQ_CREDIT_COUNT_MAX || arrival->acknowledged >= arrival->seq) {
         return AQ_E_CORRUPT;
     }
@@ -73,11 +75,12 @@ static int restore(aq_replay_core *core, int64_t now_ns, uint64_t segment, uint6
     aq_replay_tables_restoring(&core->tables, true);
     rc = aq_replay_tables_reserve(&core->tables, arrival);
     if (rc == 0) {
-        rc = aq_replay_core_keep(core, now_ns, arrival, number, segment, mapped, &fresh);
+        rc = aq_message_store_reserve(core->messages);
     }
     if (rc != 0) {
         return rc;
     }
+    const uint64_t fresh = aq_replay_core_keep(core, now_ns, arrival, number, segment, mapped);
     aq_seq_tracker_lift(&actor->sequence, arrival->seq);
     actor->transitions += fresh;
     core->restored.transitions += fresh;

@@ -132,12 +132,6 @@ int aq_replay_journal_append(aq_replay_journal *journal, const aq_arrival *arriv
     return 0;
 }
 
-void aq_replay_journal_disown_last(aq_replay_journal *journal)
-{
-    AQ_ASSERT(journal->next_number > journal->acknowledged_number + 1);
-    *pending_at(journal, journal->next_number - 1) = (aq_pending_record){0};
-}
-
 bool aq_replay_journal_poll(aq_replay_journal *journal, aq_replay_roster *roster)
 {
     uint64_t first = journal->acknowledged_number + 1;

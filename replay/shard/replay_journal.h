@@ -22,7 +22,7 @@
 #define AQ_JOURNAL_PENDING_MAX (UINT64_C(1) << 20)
 
 typedef struct aq_pending_record {
-    uint64_t actor, incarnation, seq; /* actor 0: nobody's */
+    uint64_t actor, incarnation, seq;
 } aq_pending_record;
 
 typedef struct aq_replay_journal {
@@ -60,9 +60,6 @@ int aq_replay_journal_begin(aq_replay_journal *journal, const aq_replay_roster *
  * AQ_E_FULL while the log takes nothing, AQ_E_NOMEM: nothing has changed. */
 int aq_replay_journal_append(aq_replay_journal *journal, const aq_arrival *arrival,
                              uint64_t *ret_number, uint64_t *ret_segment) AQ_MUST_USE;
-
-/* The last record was not stored after all: when it is durable, nobody is told. */
-void aq_replay_journal_disown_last(aq_replay_journal *journal);
 
 /* Asks the log, of which there is one, for news and acknowledges what is durable now: true when
  * something is. */

@@ -25,6 +25,7 @@ struct aq_message_store {
     uint64_t memory_bytes;
     aq_stored_message *oldest, *newest;
     aq_stored_message *demote_next; /* the oldest that is not mapped; NULL: none is */
+    aq_stored_message *spare;       /* for the next one, or NULL */
     aq_stored_message *cursor;      /* where the last search ended; NULL: nowhere */
     aq_message_store_counts counts;
     segment_use *segments; /* by number, those that were not told to be dead */
@@ -55,24 +56,31 @@ static segment_use *find_segment(const aq_message_store *store, uint64_t segment
     return use;
 }
 
-int aq_message_store_open_segment(aq_message_store *store, uint64_t segment)
+/* The log opens no segment too many, so room for one more than it has is never in use. */
+int aq_message_store_reserve(aq_message_store *store)
+{
+    if (store->spare == NULL) {
+        store->spare = aq_alloc(1, sizeof(*store->spare));
+    }
+    return store->spare == NULL
+               ? AQ_E_NOMEM
+               : aq_grow(&store->segments, &store->segment_capacity, store->segment_count,
+                         sizeof(*store->segments), AQ_SEGMENTS_MAX + 1);
+}
+
+void aq_message_store_open_segment(aq_message_store *store, uint64_t segment)
 {
     AQ_ASSERT(segment > 0);
     if (store->segment_count > 0) {
         uint64_t newest = store->segments[store->segment_count - 1].segment;
         AQ_ASSERT(segment >= newest);
         if (segment == newest) {
-            return 0;
+            return;
         }
     }
-    int rc = aq_grow(&store->segments, &store->segment_capacity, store->segment_count,
-                     sizeof(*store->segments), AQ_SEGMENTS_MAX);
-    if (rc != 0) {
-        return rc;
-    }
+    AQ_ASSERT(store->segment_count < store->segment_capacity);
     store->segments[store->segment_count++] = (segment_use){.segment = segment};
     store->unused_count++;
-    return 0;
 }
 
 static void use_segment(aq_message_store *store, uint64_t segment)
@@ -124,19 +132,16 @@ static void count(aq_message_store *store, const aq_stored_message *message, int
     store->counts.resident_bytes += (uint64_t)sign * (bytes - mapped);
 }
 
-int aq_message_store_add(aq_message_store *store, aq_arrival *arrival, uint64_t number,
-                         uint64_t segment, bool mapped, aq_stored_message **ret_message)
+aq_stored_message *aq_message_store_add(aq_message_store *store, aq_arrival *arrival,
+                                        uint64_t number, uint64_t segment, bool mapped)
 {
+    aq_stored_message *message = store->spare;
+    AQ_ASSERT(message != NULL);
     AQ_ASSERT(store->newest == NULL || store->newest->number < number);
-    aq_stored_message *message = aq_alloc(1, sizeof(*message));
-    if (message == NULL) {
-        return AQ_E_NOMEM;
+    if (segment != 0) {
+        aq_message_store_open_segment(store, segment);
     }
-    int rc = segment != 0 ? aq_message_store_open_segment(store, segment) : 0;
-    if (rc != 0) {
-        aq_free(message);
-        return rc;
-    }
+    store->spare = NULL;
     *message = (aq_stored_message){.arrival = arrival,
                                    .number = number,
                                    .segment = segment,
@@ -153,8 +158,7 @@ int aq_message_store_add(aq_message_store *store, aq_arrival *arrival, uint64_t 
     }
     use_segment(store, segment);
     count(store, message, 1);
-    *ret_message = message;
-    return 0;
+    return message;
 }
 
 static void remove_message(aq_message_store *store, aq_stored_message *message)
@@ -190,6 +194,7 @@ void aq_message_store_destroy(aq_message_store *store)
         AQ_ASSERT(store->oldest->holds == 0);
         remove_message(store, store->oldest);
     }
+    aq_free(store->spare);
     aq_free(store->segments);
     aq_free(store);
 }

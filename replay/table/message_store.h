@@ -38,12 +38,15 @@ int aq_message_store_create(uint64_t memory_bytes, aq_message_store **ret_store)
 /* No table may hold anything any more. NULL is fine. */
 void aq_message_store_destroy(aq_message_store *store);
 
-/* Takes over the reference to `arrival` on success; `mapped`: its frame lies in the log's file
- * already. Numbers only grow. The message leaves with its last hold; until the first one, it stays.
- * AQ_E_NOMEM, AQ_E_FULL. */
-int aq_message_store_add(aq_message_store *store, aq_arrival *arrival, uint64_t number,
-                         uint64_t segment, bool mapped,
-                         aq_stored_message **ret_message) AQ_MUST_USE;
+/* Room for one message more, and for the segment that it may open. AQ_E_NOMEM; AQ_E_FULL for more
+ * segments than a log has. */
+int aq_message_store_reserve(aq_message_store *store) AQ_MUST_USE;
+
+/* Takes over the reference to `arrival`, for which room was reserved; `mapped`: its frame lies in
+ * the log's file already. Numbers only grow. The message leaves with its last hold; until the first
+ * one, it stays. */
+aq_stored_message *aq_message_store_add(aq_message_store *store, aq_arrival *arrival,
+                                        uint64_t number, uint64_t segment, bool mapped);
 
 void aq_message_store_hold(aq_stored_message *message);
 void aq_message_store_release(aq_message_store *store, aq_stored_message *message);
@@ -56,9 +59,9 @@ void aq_message_store_release(aq_message_store *store, aq_stored_message *messag
 int aq_message_store_demote(aq_message_store *store, aq_replay_log *log, uint64_t durable,
                             uint32_t count_max, aq_error *error) AQ_MUST_USE;
 
-/* There is this segment, also when no message in it should ever be held. Numbers only grow;
- * aq_message_store_add says it as well. AQ_E_NOMEM, AQ_E_FULL. */
-int aq_message_store_open_segment(aq_message_store *store, uint64_t segment) AQ_MUST_USE;
+/* There is this segment, also when no message in it should ever be held. Numbers only grow; room
+ * for a new one was reserved. aq_message_store_add says it as well. */
+void aq_message_store_open_segment(aq_message_store *store, uint64_t segment);
 
 /* The next segment before `current` of which nothing is held; each is told once. */
 bool aq_message_store_dead_segment(aq_message_store *store, uint64_t current,

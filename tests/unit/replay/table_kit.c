@@ -126,15 +126,14 @@ table_kit *table_kit_of(const aq_table_spec *spec, uint64_t seed)
 uint64_t table_kit_insert_pieces(table_kit *kit, table_kit_piece *pieces, uint32_t count)
 {
     uint64_t item = aq_replay_table_holdings(kit->table).next_item;
-    aq_stored_message *message;
     for (uint32_t i = 0; i < count; i++) {
         pieces[i].step = kit->step;
         kit->step += pieces[i].length;
     }
     aq_arrival *arrival = table_kit_arrival(&kit->layout, pieces, count);
     assert_int_equal(aq_replay_table_reserve(kit->table, arrival), 0);
-    assert_int_equal(aq_message_store_add(kit->store, arrival, ++kit->number, 0, false, &message),
-                     0);
+    assert_int_equal(aq_message_store_reserve(kit->store), 0);
+    aq_stored_message *message = aq_message_store_add(kit->store, arrival, ++kit->number, 0, false);
     aq_message_store_hold(message);
     for (uint32_t i = 0; i < count; i++) {
         aq_replay_table_insert(kit->table, message, i);

@@ -27,9 +27,9 @@ static aq_arrival *arrival_of(uint64_t step)
 
 static aq_stored_message *add(aq_message_store *store, uint64_t number, uint64_t segment)
 {
-    aq_stored_message *message = NULL;
-    assert_int_equal(
-        aq_message_store_add(store, arrival_of(10 * number), number, segment, false, &message), 0);
+    assert_int_equal(aq_message_store_reserve(store), 0);
+    aq_stored_message *message =
+        aq_message_store_add(store, arrival_of(10 * number), number, segment, false);
     aq_message_store_hold(message);
     return message;
 }
@@ -47,9 +47,9 @@ TEST_OF_STORE(a_message_leaves_with_its_last_hold)
 
 TEST_OF_STORE(a_message_that_leaves_lets_go_of_its_arrival_and_segment)
 {
-    aq_stored_message *message;
     aq_arrival *arrival = aq_arrival_ref(arrival_of(1));
-    assert_int_equal(aq_message_store_add(store, arrival, 1, 3, false, &message), 0);
+    assert_int_equal(aq_message_store_reserve(store), 0);
+    aq_stored_message *message = aq_message_store_add(store, arrival, 1, 3, false);
     assert_int_equal(arrival->references, 2);
     aq_message_store_hold(message);
     aq_message_store_release(store, message);
@@ -169,9 +169,10 @@ TEST_OF_STORE(a_segment_in_the_middle_may_go_first)
 TEST_OF_STORE(a_segment_that_never_held_anything_is_told_too)
 {
     uint64_t segment = 0;
-    assert_int_equal(aq_message_store_open_segment(store, 4), 0);
-    assert_int_equal(aq_message_store_open_segment(store, 4), 0);
-    assert_int_equal(aq_message_store_open_segment(store, 5), 0);
+    assert_int_equal(aq_message_store_reserve(store), 0);
+    aq_message_store_open_segment(store, 4);
+    aq_message_store_open_segment(store, 4);
+    aq_message_store_open_segment(store, 5);
     assert_true(aq_message_store_dead_segment(store, 5, &segment));
     assert_int_equal(segment, 4);
     assert_false(aq_message_store_dead_segment(store, 5, &segment));
@@ -305,8 +306,8 @@ TEST_IN(demotion, it, messages_that_left_are_not_asked_for)
 
 TEST_IN(demotion, it, what_comes_out_of_a_file_is_not_moved_again)
 {
-    aq_stored_message *message = NULL;
-    assert_int_equal(aq_message_store_add(it->store, arrival_of(70), 7, 1, true, &message), 0);
+    assert_int_equal(aq_message_store_reserve(it->store), 0);
+    aq_stored_message *message = aq_message_store_add(it->store, arrival_of(70), 7, 1, true);
     aq_message_store_hold(message);
     assert_int_equal(aq_message_store_counts_of(it->store).mapped_bytes,
                      message->arrival->frame->size);
@@ -341,15 +342,17 @@ TEST(without_memory_nothing_changes)
     int rc;
     assert_made_despite_failures(store, aq_message_store_create(0, &store));
     for (uint64_t i = 1; i <= 16; i++) { /* fills the room for segments */
-        assert_int_equal(aq_message_store_open_segment(store, i), 0);
+        assert_int_equal(aq_message_store_reserve(store), 0);
+        aq_message_store_open_segment(store, i);
+    }
+    EACH_ALLOCATION_FAILS(rc) {
+        assert_int_equal(aq_message_store_counts_of(store).messages, 0);
+        rc = aq_message_store_reserve(store);
     }
     aq_arrival *arrival = arrival_of(1);
-    aq_stored_message *message = NULL;
-    EACH_ALLOCATION_FAILS(rc) {
-        assert_null(message);
-        assert_int_equal(aq_message_store_counts_of(store).messages, 0);
-        rc = aq_message_store_add(store, arrival, 1, 17, false, &message);
-    }
+    aq_memory_fail_at(1, 0);
+    aq_stored_message *message = aq_message_store_add(store, arrival, 1, 17, false);
+    aq_memory_fail_at(0, 0);
     aq_message_store_hold(message);
     aq_message_store_release(store, message);
     aq_message_store_destroy(store);

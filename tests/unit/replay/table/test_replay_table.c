@@ -253,13 +253,13 @@ TEST(memory_per_step_is_close_to_its_columns)
         assert_int_equal(aq_replay_table_create(&spec, &layout, store, 1, &table), 0);
         for (uint64_t number = 1; number <= 400; number++) {
             table_kit_piece pieces[4];
-            aq_stored_message *message;
             for (int n = 0; n < 4; n++) {
                 pieces[n] = (table_kit_piece){.first = 64, .length = 64, .overlap = 2};
             }
             aq_arrival *arrival = table_kit_arrival(&layout, pieces, 4);
             assert_int_equal(aq_replay_table_reserve(table, arrival), 0);
-            assert_int_equal(aq_message_store_add(store, arrival, number, 0, false, &message), 0);
+            assert_int_equal(aq_message_store_reserve(store), 0);
+            aq_stored_message *message = aq_message_store_add(store, arrival, number, 0, false);
             for (uint32_t n = 0; n < 4; n++) {
                 aq_replay_table_insert(table, message, n);
             }
