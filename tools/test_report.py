@@ -50,16 +50,31 @@ def skips(row):
     text = row.get("stdout", "") + "\n" + row.get("stderr", "")
     if row["result"] == "SKIP":
         return [f"{program}: {(row.get('stdout', '').strip() or 'skipped').splitlines()[-1]}"]
-    return [f"{program}: " + " ".join(filter(None, found)) for found in SKIPPED_TEST.findall(text)]
+    named = [f"{program}: " + " ".join(filter(None, found)) for found in SKIPPED_TEST.findall(text)]
+    unnamed = count(row)[2] if not named else 0
+    return named + [f"{program}: {unnamed} tests, without a name"] * (unnamed > 0)
+
+
+def text_of(path):
+    """What is in a file; nothing where there is none."""
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def read(path):
-    """The rows of a log; one failure if there is no log, as tests that vanish must not pass."""
+    """The rows of a log; one failure if there is no log, or if Meson failed and no test of the log
+    did, as tests that vanish must not pass."""
+    failure = {"name": os.path.basename(path), "result": "FAIL", "returncode": None}
     if not os.path.exists(path):
-        return [{"name": os.path.basename(path), "result": "FAIL", "returncode": None,
-                 "stderr": "no test ran: is the suite empty?"}]
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+        return [dict(failure, stderr="no test ran: is the suite empty?")]
+    rows = [json.loads(line) for line in text_of(path).splitlines()]
+    status = text_of(path + ".status").strip()
+    if status and all(row["result"] in GOOD + ("SKIP",) for row in rows):
+        rows.append(dict(failure, returncode=int(status),
+                         stderr="Meson ended before its tests did:\n" + text_of(path + ".stderr")))
+    return rows
 
 
 def only(rows, suite):

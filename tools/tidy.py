@@ -277,22 +277,23 @@ def check_tables(source, add):
 
 def check_log(source, add, documented):
     """Libraries never log above debug; every event is in the operator's list."""
-    for match in re.finditer(r"\baq_log(?:_limited\([^,]*,[^,]*,|\()\s*(\w+)\s*,\s*", source.code):
+    for match in re.finditer(r"\baq_log(?:_limited\([^,]*,[^,]*,|\()\s*([^,;]+?)\s*,\s*",
+                             source.code):
         line = source.line_of(match.start())
-        if match.group(1) != "AQ_LOG_DEBUG" and not source.path.startswith(LOGGERS):
+        levels = set(re.findall(r"AQ_LOG_\w+", match.group(1)))
+        if levels - {"AQ_LOG_DEBUG"} and not source.path.startswith(LOGGERS):
             add(line, "log-level", "a library reports errors, its caller logs them")
-        event = re.match(r'"(\w+)"', source.text[match.end():])
-        if not event:
-            continue
-        if event.group(1) not in documented:
-            add(line, "log-event", f"{event.group(1)} is not in {EVENT_LIST}")
-            continue
-        fields = fields_of(source.text, match.end())
-        for field in fields + ["suppressed"] * ("_limited" in match.group(0)):
-            if field in HEAD_FIELDS:
-                add(line, "log-field", f"{field} is a field of every line")
-            elif field not in documented[event.group(1)]:
-                add(line, "log-field", f"{event.group(1)}'s {field} is not in {EVENT_LIST}")
+        fields = fields_of(source.text, match.end()) if levels else []
+        fields += ["suppressed"] * ("_limited" in match.group(0))
+        for event in re.findall(r'"(\w+)"', arguments_of(source.text, match.end())[0]):
+            if event not in documented:
+                add(line, "log-event", f"{event} is not in {EVENT_LIST}")
+                continue
+            for field in fields:
+                if field in HEAD_FIELDS:
+                    add(line, "log-field", f"{field} is a field of every line")
+                elif field not in documented[event]:
+                    add(line, "log-field", f"{event}'s {field} is not in {EVENT_LIST}")
 
 
 def arguments_of(text, start):
@@ -321,7 +322,7 @@ def fields_of(text, start):
 def read_events(text):
     """The fields of each event in the list; an event may have several rows."""
     events = {}
-    for name, fields in re.findall(r"^\| `(\w+)` \| \w+ \| ([^|]*) \|", text, re.MULTILINE):
+    for name, fields in re.findall(r"^\| `(\w+)` \| \w+(?:, \w+)* \| ([^|]*) \|", text, re.MULTILINE):
         events.setdefault(name, set()).update(re.findall(r"`(\w+)`", fields))
     return events
 

@@ -6,6 +6,7 @@
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -146,8 +147,9 @@ class Jobs(unittest.TestCase):
 
     def test_actors_that_still_wait_for_their_head_go_back_to_the_queue(self):
         os.remove(os.path.join(self.folder, "learner.url"))
+        self.program("sleep", f'exec {shlex.quote(shutil.which("sleep"))} "$@"')
         job = self.begin("actors.sbatch")
-        time.sleep(0.5)
+        self.wait_for("sleep", 1)  # which it does once it listens to signals
         job.terminate()
         self.assertEqual(job.wait(PATIENCE_S), 0)
         self.assertEqual(self.said("scontrol requeue 7"), 1)

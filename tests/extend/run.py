@@ -9,6 +9,7 @@ builds what has changed.
 """
 
 import filecmp
+import json
 import os
 import re
 import shutil
@@ -101,6 +102,12 @@ def check(patch, copy):
     if not os.path.exists(os.path.join(build, "build.ninja")):
         subprocess.run(["meson", "setup", build, copy, "--werror", "-Dtests=enabled",
                         "-Doptimization=2", "-Ddebug=false"], check=True)
+    subprocess.run(["ninja", "-C", build, "build.ninja"], check=True)
+    listed = subprocess.run(["meson", "introspect", "--tests", build], check=True,
+                            capture_output=True, text=True).stdout
+    unknown = set(patch.tests) - {test["name"] for test in json.loads(listed)}
+    if unknown:  # Meson passes over names of none
+        sys.exit(f"{patch.name}: there is no test {' '.join(sorted(unknown))}")
     subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", *patch.tests], check=True)
     for tool in STYLE_TOOLS:
         subprocess.run([sys.executable, os.path.join(copy, "tools", f"{tool}.py"), copy],

@@ -11,7 +11,7 @@ import re
 import subprocess
 import time
 
-from newcomer import ACTORQ, DIVERGING, SHORT, SOURCE, Newcomer, main
+from newcomer import ACTORQ, DIVERGING, SECONDS_MAX, SHORT, SOURCE, Newcomer, main
 
 
 DIFFERS = re.compile(r"  (format|qat_bits|(env|learner)_steps|wall_s): ")
@@ -95,10 +95,16 @@ class TestSuggestions(Suggestions):
         with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "x", "--no-http", "-q",
                                "--set", "evaluator.threshold=1e9"],
                               stdout=subprocess.PIPE, text=True) as run:
-            while self.type("actorq inspect x --json").stdout.find('"policy"') < 0:
-                time.sleep(0.05)
-            self.works("actorq stop x")
-            said = run.communicate()[0]
+            try:
+                last = time.monotonic() + SECONDS_MAX
+                while '"policy"' not in self.type("actorq inspect x --json").stdout:
+                    self.assertIsNone(run.poll())
+                    self.assertLess(time.monotonic(), last)
+                    time.sleep(0.05)
+                self.works("actorq stop x")
+                said = run.communicate(timeout=SECONDS_MAX)[0]
+            finally:
+                run.kill()
         steps = end_of("x")["learner_steps"]
         kinds = self.try_next(said.replace("quantizer.format=fp32",
                                            "quantizer.format=fp32 --set limits.env_steps=1500"),

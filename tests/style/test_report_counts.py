@@ -24,7 +24,8 @@ class TestReport(PlantedTree):
     def test_unittest_tests_are_counted_one_by_one(self):
         row = {"name": "a", "result": "FAIL", "returncode": 1,
                "stderr": "Ran 9 tests in 0.1s\n\nFAILED (failures=1, errors=1, skipped=2)\n"}
-        self.assertEqual(self.report(row, stage="--total"), (1, "5 passed, 2 failed"))
+        self.assertEqual(self.report(row, stage="--total"),
+                         (1, "skipped      a: 2 tests, without a name\n5 passed, 2 failed"))
 
     def test_any_other_program_counts_as_one(self):
         rows = [{"name": "a", "result": "OK", "stdout": "fine\n"},
@@ -56,6 +57,19 @@ class TestReport(PlantedTree):
                "[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] on_a_disk\n"}
         self.assertEqual(self.report(row, row, stage="--total"),
                          (0, "skipped      a: on_a_disk\n6 passed, 0 failed"))
+
+    def test_skipped_tests_without_names_are_told_all_the_same(self):
+        row = {"name": "actorq:unit / a", "result": "OK",
+               "stderr": ".s\nRan 2 tests in 0.1s\n\nOK (skipped=1)\n"}
+        self.assertEqual(self.report(row, stage="--total"),
+                         (0, "skipped      a: 1 tests, without a name\n1 passed, 0 failed"))
+
+    def test_a_meson_that_ended_early_is_a_failure(self):
+        row = {"name": "a", "result": "OK", "stderr": "[  PASSED  ] 7 test(s).\n"}
+        self.plant("log.json.status", "1\n")
+        self.assertEqual(self.report(row, stage="--total"), (1, "7 passed, 1 failed"))
+        row["result"] = "FAIL"  # which says it
+        self.assertEqual(self.report(row, stage="--total"), (1, "7 passed, 1 failed"))
 
     def test_a_skipped_test_in_python_says_why(self):
         row = {"name": "actorq:style / manuals", "result": "OK", "stderr":

@@ -143,6 +143,14 @@ class Tidy(PlantedTree):
                             'aq_log(AQ_LOG_INFO,', '       "unheard_of", "", "");')
         self.assertEqual(self.found(), ["actor/a.c:5 log-event"])
 
+    def test_a_line_whose_level_or_event_depends_is_looked_at_likewise(self):
+        self.plant_function("common/net/sockets/push.c",
+                            'aq_log(a ? AQ_LOG_WARN : AQ_LOG_DEBUG, "ready", "", "");')
+        self.plant_function("actor/a.c",
+                            'aq_log(AQ_LOG_INFO, a ? "ready" : "unheard_of", "", "port=%d", 3);')
+        self.assertEqual(sorted(self.found()), ["actor/a.c:4 log-event", "actor/a.c:4 log-field",
+                                                "common/net/sockets/push.c:4 log-level"])
+
     def test_a_field_that_the_operator_cannot_look_up_is_found(self):
         self.plant_function("actor/a.c",
                             'aq_log(AQ_LOG_INFO, "ready", "so=it, (is)", "url=%s", f(1));',
