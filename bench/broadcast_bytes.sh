@@ -7,6 +7,7 @@
 #
 # ACTORQ names the program (default: build/cli/actorq).
 set -eu
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
 seeds=${1:-3}
 steps=${2:-20000}
 [ $# -gt 0 ] && shift

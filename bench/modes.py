@@ -13,6 +13,8 @@ import json
 import pathlib
 import subprocess
 
+from run_once import ENVIRONMENT
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODES = "experience,sync,async,model,hybrid"
 BEGIN, END = "<!-- bench/modes.py begins -->", "<!-- bench/modes.py ends -->"
@@ -55,7 +57,7 @@ def compare(actorq, row, work, seeds, train):
             begin += ["--set", setting]
         what = ["--resume"] if (folder / "plan.json").exists() else begin
         subprocess.run([actorq, "compare", *what, "--output", str(folder), "--quiet"], check=True,
-                       stdout=subprocess.DEVNULL)
+                       env=ENVIRONMENT, stdout=subprocess.DEVNULL)
     report = folder / "compare.json"
     return json.loads(report.read_text()) if report.exists() else None
 

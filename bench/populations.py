@@ -15,6 +15,8 @@ import pathlib
 import statistics
 import subprocess
 
+from run_once import ENVIRONMENT
+
 HERE = pathlib.Path(__file__).resolve().parent
 MEMBERS, TIMES, HOSTS = 6, 5, 2
 TASKS = ["gym:CartPole-v1", "gym:Pendulum-v1"]
@@ -34,7 +36,7 @@ def spec(task, seed, method, every):
 
 def on_a_host_of_its_own(*command):
     return subprocess.Popen(["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh",
-                             *command])
+                             *command], env=ENVIRONMENT)
 
 
 def sweep(arguments, task, seed, method):
@@ -44,7 +46,7 @@ def sweep(arguments, task, seed, method):
         given.write_text(spec(task, seed, method, arguments.every))
         if not folder.exists():
             subprocess.run([arguments.actorq, "sweep", given, "--folder", folder, "--found", "-q"],
-                           check=True, stdout=subprocess.DEVNULL)
+                           check=True, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
         workers = [on_a_host_of_its_own(arguments.actorq, "sweep", "work", str(folder), "-q")
                    for _ in range(HOSTS)]
         if any([worker.wait() != 0 for worker in workers]):

@@ -322,7 +322,8 @@ def fields_of(text, start):
 def read_events(text):
     """The fields of each event in the list; an event may have several rows."""
     events = {}
-    for name, fields in re.findall(r"^\| `(\w+)` \| \w+(?:, \w+)* \| ([^|]*) \|", text, re.MULTILINE):
+    for name, fields in re.findall(r"^\| `(\w+)` \| \w+(?:, \w+)* \| ([^|]*) \|", text,
+                                   re.MULTILINE):
         events.setdefault(name, set()).update(re.findall(r"`(\w+)`", fields))
     return events
 
