@@ -207,15 +207,17 @@ static int print_text(aq_buffer *out, const char *text)
     return aq_buffer_append(out, text, strlen(text));
 }
 
-/* Counts whole, what was measured in seven digits, as differences of sums are shown. */
-static int print_number(aq_buffer *out, double value)
+/* Counts whole, sums in ten digits, as their differences are shown, and the rest in seven. */
+static int print_number(aq_buffer *out, double value, enum aq_history_merge rule)
 {
+    enum { WHOLE_DIGITS = 16, SUM_DIGITS = 10, DIGITS = 7 };
     char text[32];
     if (!isfinite(value)) {
         return print_text(out, "null");
     }
     const bool whole = value == floor(value) && fabs(value) < WHOLE_MAX;
-    (void)snprintf(text, sizeof(text), whole ? "%.0f" : "%.7g", value);
+    const int digits = whole ? WHOLE_DIGITS : rule == AQ_HISTORY_LAST ? SUM_DIGITS : DIGITS;
+    (void)snprintf(text, sizeof(text), "%.*g", digits, value);
     return print_text(out, text);
 }
 
@@ -226,7 +228,9 @@ static int print_column(const aq_history_series *series, size_t column, aq_buffe
     int rc = print_text(out, head);
     for (size_t i = 0; rc == 0 && i < series->rows; i++) {
         rc = i > 0 ? print_text(out, ",") : 0;
-        rc = rc != 0 ? rc : print_number(out, row_at(series, i)[column]);
+        rc = rc != 0 ? rc
+                     : print_number(out, row_at(series, i)[column],
+                                    series->shape.columns[column].merge);
     }
     return rc != 0 ? rc : print_text(out, "]");
 }
@@ -234,7 +238,7 @@ static int print_column(const aq_history_series *series, size_t column, aq_buffe
 int aq_history_series_print(const aq_history_series *series, aq_buffer *out)
 {
     int rc = print_text(out, "{\"period_s\":");
-    rc = rc != 0 ? rc : print_number(out, series->period_s);
+    rc = rc != 0 ? rc : print_number(out, series->period_s, AQ_HISTORY_LAST);
     for (size_t i = 0; rc == 0 && i < series->shape.column_count; i++) {
         rc = print_column(series, i, out);
     }

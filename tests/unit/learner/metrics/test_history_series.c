@@ -163,6 +163,20 @@ TEST(its_json_has_a_list_for_each_column)
     json_decref(json);
 }
 
+TEST(differences_of_large_sums_survive_the_json)
+{
+    aq_history_series *series = make(4, 1, false);
+    add(series, 0, 12000000.25);
+    add(series, 1, 12000000.75);
+    aq_buffer *text = buffer_up_to(TEXT_BYTES_MAX);
+    assert_int_equal(aq_history_series_print(series, text), 0);
+    json_t *json = json_loadb((const char *)text->data, text->size, 0, NULL);
+    const json_t *sums = json_object_get(json, "last");
+    assert_true(json_number_value(json_array_get(sums, 0)) == 12000000.25);
+    assert_true(json_number_value(json_array_get(sums, 1)) == 12000000.75);
+    json_decref(json);
+}
+
 TEST(too_little_room_for_the_json_is_said)
 {
     aq_history_series *series = make(4, 1, false);
