@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "common/base/parse.h"
+#include "common/base/plain_text.h"
 
 /* A side that waits more than this share of the time is the faster one by far. */
 #define WAITS_MUCH 0.3
@@ -22,16 +23,19 @@ enum { FIGURE_MAX = 32 };
 static void add(aq_verdict *verdict, enum aq_verdict_level level, const char *format, ...)
     AQ_PRINTF(3, 4);
 
+/* A trouble may name a path, which need not be UTF-8, and JSON takes nothing else. */
 static void add(aq_verdict *verdict, enum aq_verdict_level level, const char *format, ...)
 {
     if (verdict->note_count == AQ_VERDICT_NOTES_MAX) {
         return;
     }
     aq_verdict_note *note = &verdict->notes[verdict->note_count++];
+    char text[sizeof(note->text)];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(note->text, sizeof(note->text), format, arguments);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+    (void)aq_plain_text(note->text, sizeof(note->text), text);
     note->level = level;
     verdict->level = level > verdict->level ? level : verdict->level;
 }

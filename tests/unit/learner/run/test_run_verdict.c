@@ -167,6 +167,13 @@ TEST(members_in_trouble_are_counted)
                 "The learner cannot keep or publish what it learns: checkpoints: no space left.");
 }
 
+TEST(trouble_that_is_no_text_is_told)
+{
+    aq_run_facts facts = good_facts();
+    facts.trouble = "runs/\xff: no space left";
+    assert_note(&facts, AQ_VERDICT_BAD, "learns: runs/?: no space left.");
+}
+
 TEST(training_that_stands_still_is_bad)
 {
     aq_run_facts facts = good_facts();
