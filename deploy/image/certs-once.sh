@@ -6,9 +6,11 @@ set -eu
 folder=$1
 made=$folder/authority/run
 
-if ! [ -e "$made/evaluator/key.pem" ]; then
-    rm -rf "$made"
-    actorq certs "$made"
+# A folder of this name is whole: what an interrupted start left has the other one.
+if ! [ -e "$made" ]; then
+    rm -rf "$made.new"
+    actorq certs "$made.new"
+    mv "$made.new" "$made"
 fi
 for role in learner replay actor evaluator operator; do
     cp -p "$made/$role/"* "$folder/$role/"

@@ -152,6 +152,21 @@ class Commands(unittest.TestCase):
                     env={**asked, "PATH": f"{folder}:/usr/bin:/bin"}).stdout
             self.assertTrue(said.startswith(expected), said)
 
+    def test_certificates_of_an_interrupted_start_are_made_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("authority", "evaluator", "operator", *ROLES):
+                os.mkdir(os.path.join(folder, name))
+            program = os.path.join(folder, "actorq")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(f'#!/bin/sh\n{ACTORQ} "$@"\nif ! [ -e "$0.cut" ]; then\n'
+                           'touch "$0.cut"\nrm "$2/operator/token"\nexit 1\nfi\n')
+            os.chmod(program, 0o755)
+            starts = [subprocess.run([os.path.join(DEPLOY, "image", "certs-once.sh"), folder],
+                                     check=False, capture_output=True,
+                                     env={"PATH": f"{folder}:/usr/bin:/bin"}) for _ in range(2)]
+            self.assertEqual([start.returncode for start in starts], [1, 0], starts)
+            self.assertTrue(os.path.exists(os.path.join(folder, "operator", "token")))
+
     def test_pages_are_published_to_this_host_alone(self):
         for file in ("compose.yaml", "swarm.yaml"):
             for name, service in load(file)["services"].items():
