@@ -25,7 +25,8 @@ static void add_store(const Actorq__V1__ReplayStats *stats, aq_metrics_page *pag
                     "Transitions stored, in all lives of the store.", (double)stats->inserted);
     aq_page_gauge(page, "inserts_per_second", "Transitions stored in the last second.",
                   stats->insert_per_s);
-    aq_page_counter(page, "sampled_items_total", "Items sampled.", (double)stats->sampled);
+    aq_page_counter(page, "sampled_items_total", "Items sampled; of this process.",
+                    (double)stats->sampled);
     aq_page_gauge(page, "samples_per_second", "Items sampled in the last second.",
                   stats->sample_per_s);
     aq_page_gauge(page, "stored_transitions", "Transitions held now.", (double)stats->stored);
@@ -91,12 +92,12 @@ static void add_tables(const Actorq__V1__ReplayStats *stats, aq_metrics_page *pa
         aq_page_sample(page, "table", tables[i]->name, (double)tables[i]->items);
     }
     aq_page_family(page, AQ_METRIC_COUNTER, "table_sampled_items_total",
-                   "Items sampled from a table.");
+                   "Items sampled from a table, in all lives of the store.");
     for (size_t i = 0; i < count; i++) {
         aq_page_sample(page, "table", tables[i]->name, (double)tables[i]->sampled);
     }
     aq_page_family(page, AQ_METRIC_COUNTER, "table_priorities_total",
-                   "Priorities applied to items of a table.");
+                   "Priorities applied to items of a table, in all lives of the store.");
     for (size_t i = 0; i < count; i++) {
         aq_page_sample(page, "table", tables[i]->name, (double)tables[i]->prioritized);
     }
