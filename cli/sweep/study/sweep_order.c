@@ -84,6 +84,12 @@ int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count)
     return 0;
 }
 
+bool aq_sweep_are_alike(const aq_sweep_study *study, uint32_t left, uint32_t right)
+{
+    return compare(score_of(study, left), score_of(study, right)) == 0 &&
+           compare(cost_of(study, left), cost_of(study, right)) == 0;
+}
+
 int aq_sweep_known(const aq_sweep_study *study, uint32_t **ret_stages, size_t *ret_count)
 {
     uint32_t *last = aq_alloc(study->spec->trials, sizeof(*last)); /* behind the stage; 0: none */

@@ -112,3 +112,30 @@ TEST_IN_FOLDER(importance_is_of_what_makes_a_difference)
     assert_true(shares[2] < 0.3);
     end(&kit);
 }
+
+/* A grid's trials come in the order of their settings, which explains nothing. */
+TEST_IN_FOLDER(of_trials_that_are_alike_no_setting_explains_anything)
+{
+    const char *dir = cli_path(state, "study");
+    const aq_sweep_now now = {0};
+    double shares[AQ_SWEEP_DIMS_MAX];
+    sweep_hand hand;
+    sweep_found(dir, "task: gym:CartPole-v1\n"
+                     "method: grid\n"
+                     "space:\n"
+                     "  learner.learning_rate: [1e-4, 1e-3, 1e-2]\n"
+                     "  learner.batch_size: [16, 32, 64]\n");
+    sweep_hire(&hand, dir, "hand");
+    for (int i = 0; i < 9; i++) {
+        const aq_sweep_outcome outcome = {.figures = {[AQ_SWEEP_RETURN] = 5}};
+        aq_sweep_errand errand;
+        assert_succeeds(
+            aq_sweep_desk_claim(hand.desk, now, &errand, &hand.run, &hand.attempt, &refusal));
+        assert_int_equal(errand, AQ_SWEEP_RUN_IT);
+        assert_succeeds(
+            aq_sweep_desk_report(hand.desk, now, hand.run, hand.attempt, &outcome, &refusal));
+    }
+    assert_int_equal(aq_sweep_importance(aq_sweep_desk_study(hand.desk), shares), 0);
+    assert_true(isnan(shares[0]) && isnan(shares[1]));
+    sweep_dismiss(&hand);
+}
