@@ -10,6 +10,14 @@
 #include "cli/sweep/study/sweep_order.h"
 #include "common/base/parse.h"
 
+/* How many of the worst go on from as many of the best. Of a small population one does, or it would
+ * never change; what is short of a whole number by its rounding alone is that number. */
+static size_t replaced_of(const aq_sweep_population *population, size_t count)
+{
+    const size_t few = (size_t)(population->replace * (double)count + 1e-9);
+    return few == 0 && population->replace > 0 ? 1 : few;
+}
+
 /* A number goes up or down by a factor; near 1 its distance from 1 does. */
 static double mutated(const aq_sweep_dim *dim, double value, double factor, aq_rng *rng)
 {
@@ -88,7 +96,7 @@ static aq_sweep_stage next_of(const aq_sweep_study *study, const uint32_t *ranke
     const aq_sweep_spec *spec = study->spec;
     const uint32_t own = ranked[rank];
     const aq_sweep_stage *stage = &study->stages[own];
-    const size_t few = (size_t)(spec->population.replace * (double)count);
+    const size_t few = replaced_of(&spec->population, count);
     aq_sweep_stage next = {.kind = AQ_SWEEP_TUNE,
                            .trial = stage->trial,
                            .rung = stage->rung + 1,

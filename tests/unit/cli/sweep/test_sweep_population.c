@@ -105,27 +105,51 @@ TEST_IN_FOLDER(the_worst_go_on_from_the_best)
     aq_sweep_desk_close(desk);
 }
 
-/* Nothing more is trained there: other settings would be told with a score that is not theirs. */
-TEST_IN_FOLDER(who_goes_on_from_a_solved_run_has_its_settings)
+/* A new study's first round, and one more run. Members' scores are their numbers; `solved` has
+ * solved it. */
+static void train_round(sweep_hand *hand, const char *dir, const char *yaml, uint32_t solved)
 {
-    const char *dir = cli_path(state, "population");
-    sweep_hand hand;
-    sweep_found(dir, population);
-    sweep_hire(&hand, dir, "hand");
-    const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);
-    size_t moved = 0;
+    sweep_found(dir, yaml);
+    sweep_hire(hand, dir, "hand");
+    const aq_sweep_study *study = aq_sweep_desk_study(hand->desk);
     for (int64_t i = 0; study->rounds < 2; i++) {
         const aq_sweep_now now = {(double)i, i};
         aq_sweep_errand errand;
         aq_sweep_outcome outcome = {.figures = {0}};
         assert_succeeds(
-            aq_sweep_desk_claim(hand.desk, now, &errand, &hand.run, &hand.attempt, &refusal));
-        const uint32_t trial = study->stages[study->runs[hand.run].stage].trial;
-        outcome.is_solved = trial == 3;
+            aq_sweep_desk_claim(hand->desk, now, &errand, &hand->run, &hand->attempt, &refusal));
+        const uint32_t trial = study->stages[study->runs[hand->run].stage].trial;
+        outcome.is_solved = trial == solved;
         outcome.figures[study->spec->score] = outcome.is_solved ? 500 : trial;
         assert_succeeds(
-            aq_sweep_desk_report(hand.desk, now, hand.run, hand.attempt, &outcome, &refusal));
+            aq_sweep_desk_report(hand->desk, now, hand->run, hand->attempt, &outcome, &refusal));
     }
+}
+
+TEST_IN_FOLDER(of_two_members_the_worse_goes_on_from_the_better)
+{
+    sweep_hand hand;
+    train_round(&hand, cli_path(state, "population"),
+                "task: gym:CartPole-v1\n"
+                "method: pbt\n"
+                "trials: 2\n"
+                "rungs: {every: 1000, times: 2}\n"
+                "space:\n"
+                "  learner.learning_rate: {log: [1e-5, 1e-1]}\n",
+                AQ_SWEEP_NONE);
+    const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);
+    assert_int_equal(study->stages[2].from, 1);
+    assert_int_equal(study->stages[3].from, 1);
+    sweep_dismiss(&hand);
+}
+
+/* Nothing more is trained there: other settings would be told with a score that is not theirs. */
+TEST_IN_FOLDER(who_goes_on_from_a_solved_run_has_its_settings)
+{
+    sweep_hand hand;
+    size_t moved = 0;
+    train_round(&hand, cli_path(state, "population"), population, 3);
+    const aq_sweep_study *study = aq_sweep_desk_study(hand.desk);
     for (uint32_t i = 8; i < 16; i++) {
         const aq_sweep_stage *stage = &study->stages[i];
         const aq_sweep_stage *from = &study->stages[stage->from];
