@@ -201,7 +201,9 @@ static void take_figures(const json_t *json, aq_sweep_outcome *outcome)
     outcome->figures[AQ_SWEEP_WALL] = aq_json_number_of(json, "wall_s");
 }
 
-/* Of what a run that diverged took is known as much as of any other. */
+/* Only what used its steps up or was solved is scored, and only where all went well to the end:
+ * after trouble, the policy that is kept need not be what was learned. Of what a run that failed
+ * took is known as much as of any other. */
 static bool take_result(const aq_sweep_study *study, const char *folder, double steps,
                         aq_sweep_outcome *outcome)
 {
@@ -211,10 +213,13 @@ static bool take_result(const aq_sweep_study *study, const char *folder, double 
     const char *state = json_string_value(json_object_get(json, "state"));
     const bool is_cut =
         state != NULL && (strcmp(state, "interrupted") == 0 || strcmp(state, "stopped") == 0);
+    const bool is_good = state != NULL &&
+                         (strcmp(state, "budget") == 0 || strcmp(state, "solved") == 0) &&
+                         json_string_value(json_object_get(json, "trouble")) == NULL;
     take_figures(json, outcome);
-    if (state == NULL || strcmp(state, "diverged") == 0) {
+    if (!is_good && !is_cut) {
         take_complaint(folder, outcome);
-    } else if (!is_cut) {
+    } else if (is_good) {
         outcome->figures[AQ_SWEEP_RETURN] = aq_json_number_of(json, "return_mean");
         outcome->is_solved = json_is_true(json_object_get(json, "solved"));
     }

@@ -85,8 +85,8 @@ TEST_IN_FOLDER(the_area_has_what_was_shown_from_when_it_was_shown)
     sweep_dismiss(&hand);
 }
 
-/* Somebody ended the training, and not the worker: there is nothing to score yet. */
-TEST_IN_FOLDER(a_run_that_was_stopped_has_not_ended)
+/* What somebody ended, and not the worker, is nothing to score yet; trouble never is. */
+TEST_IN_FOLDER(a_run_that_was_stopped_has_not_ended_and_one_in_trouble_has_failed)
 {
     static const struct {
         const char *result;
@@ -95,7 +95,14 @@ TEST_IN_FOLDER(a_run_that_was_stopped_has_not_ended)
         {"{\"state\": \"interrupted\", \"env_steps\": 400, \"return_mean\": 480}", false, true},
         {"{\"state\": \"stopped\", \"env_steps\": 400, \"return_mean\": 480}", false, true},
         {"{\"state\": \"diverged\", \"env_steps\": 400, \"cpu_s\": 7}", true, true},
+        {"{\"state\": \"unknown\", \"env_steps\": 400, \"return_mean\": 480}", true, true},
+        {"{\"state\": \"budget\", \"env_steps\": 1000, \"return_mean\": 480, \"trouble\": "
+         "\"full\"}",
+         true, true},
+        {"{\"state\": \"budget\", \"env_steps\": 1000, \"return_mean\": 480, \"trouble\": null}",
+         true, false},
         {"{\"state\": \"budget\", \"env_steps\": 1000, \"return_mean\": 480}", true, false},
+        {"{\"state\": \"solved\", \"env_steps\": 1000, \"return_mean\": 480}", true, false},
     };
     const char *dir = cli_path(state, "study");
     sweep_hand hand;
