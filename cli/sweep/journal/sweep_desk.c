@@ -233,7 +233,14 @@ static size_t find_run(aq_sweep_desk *desk, aq_sweep_now now)
     return study->run_count;
 }
 
-/* So that there is an end to it, whatever keeps killing it. */
+/* What keeps killing it is the run's own then. That a worker was asked to stop says nothing of it:
+ * some nodes are taken away by the hour. */
+static bool is_hopeless(const aq_sweep_run *run)
+{
+    return run->losses + (run->state == AQ_SWEEP_RUNNING) >= AQ_SWEEP_LOSSES_MAX;
+}
+
+/* So that there is an end to it. */
 static int give_up(aq_sweep_desk *desk, aq_sweep_now now, size_t run, aq_error *error)
 {
     const uint32_t attempt = desk->study.runs[run].attempt + 1;
@@ -241,7 +248,8 @@ static int give_up(aq_sweep_desk *desk, aq_sweep_now now, size_t run, aq_error *
     aq_sweep_event event = event_of(desk, AQ_SWEEP_EVENT_REPORT, now, run, attempt);
     event.outcome.is_failed = true;
     (void)snprintf(event.outcome.reason, sizeof(event.outcome.reason),
-                   "was taken %d times, and never came to an end", AQ_SWEEP_ATTEMPTS_MAX);
+                   "its worker was lost, or its training was killed or stopped, %d times",
+                   AQ_SWEEP_LOSSES_MAX);
     int rc = aq_sweep_journal_append(desk->journal, &desk->study, &taken, error);
     return rc != 0 ? rc : aq_sweep_journal_append(desk->journal, &desk->study, &event, error);
 }
@@ -258,7 +266,7 @@ static int claim(aq_sweep_desk *desk, aq_sweep_now now, aq_sweep_errand *ret_err
         } else if (run == study->run_count) {
             *ret_errand = AQ_SWEEP_WAIT;
             return 0;
-        } else if (study->runs[run].attempt >= AQ_SWEEP_ATTEMPTS_MAX) {
+        } else if (is_hopeless(&study->runs[run])) {
             rc = give_up(desk, now, run, error);
         } else {
             const aq_sweep_event event =
@@ -307,8 +315,9 @@ int aq_sweep_desk_report(aq_sweep_desk *desk, aq_sweep_now now, size_t run, uint
 }
 
 int aq_sweep_desk_release(aq_sweep_desk *desk, aq_sweep_now now, size_t run, uint32_t attempt,
-                          aq_error *error)
+                          bool is_asked, aq_error *error)
 {
-    const aq_sweep_event event = event_of(desk, AQ_SWEEP_EVENT_RELEASE, now, run, attempt);
+    aq_sweep_event event = event_of(desk, AQ_SWEEP_EVENT_RELEASE, now, run, attempt);
+    event.is_asked = is_asked;
     return bring(desk, &event, error);
 }

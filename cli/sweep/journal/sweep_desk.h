@@ -6,6 +6,7 @@
 #ifndef AQ_CLI_SWEEP_JOURNAL_SWEEP_DESK_H
 #define AQ_CLI_SWEEP_JOURNAL_SWEEP_DESK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/sweep/study/sweep_study.h"
@@ -57,8 +58,9 @@ int aq_sweep_desk_claim(aq_sweep_desk *desk, aq_sweep_now now, aq_sweep_errand *
 int aq_sweep_desk_report(aq_sweep_desk *desk, aq_sweep_now now, size_t run, uint32_t attempt,
                          const aq_sweep_outcome *outcome, aq_error *error) AQ_MUST_USE;
 
-/* Gives it back as it is, for another. Likewise. */
+/* Gives it back as it is, for another: since the worker was asked to stop, or for what came of the
+ * training, which counts as a loss. Likewise. */
 int aq_sweep_desk_release(aq_sweep_desk *desk, aq_sweep_now now, size_t run, uint32_t attempt,
-                          aq_error *error) AQ_MUST_USE;
+                          bool is_asked, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -81,7 +81,9 @@ static json_t *event_json(const aq_sweep_space *space, uint64_t number, const aq
         (void)json_object_set_new(json, "attempt", json_integer(event->attempt));
         (void)json_object_set_new(json, "worker", json_string(event->worker));
     }
-    if (event->kind == AQ_SWEEP_EVENT_REPORT) {
+    if (event->kind == AQ_SWEEP_EVENT_RELEASE) {
+        (void)json_object_set_new(json, "asked", json_boolean(event->is_asked));
+    } else if (event->kind == AQ_SWEEP_EVENT_REPORT) {
         add_outcome(json, &event->outcome);
     }
     return json;
@@ -178,6 +180,7 @@ static int read_claim(json_t *json, aq_sweep_event *event)
     }
     event->run = (size_t)run;
     event->attempt = (uint32_t)attempt;
+    event->is_asked = json_is_true(json_object_get(json, "asked"));
     return 0;
 }
 

@@ -130,6 +130,7 @@ static int claim(aq_sweep_run *run, const aq_sweep_event *event, aq_error *error
     if (run->state > AQ_SWEEP_RUNNING || event->attempt != run->attempt + 1) {
         return refuse(error, "a run is claimed that is not to be had");
     }
+    run->losses += run->state == AQ_SWEEP_RUNNING;
     run->state = AQ_SWEEP_RUNNING;
     run->attempt = event->attempt;
     memcpy(run->worker, event->worker, sizeof(run->worker));
@@ -142,6 +143,7 @@ static int give_back(aq_sweep_study *study, const aq_sweep_event *event, aq_erro
     if (!aq_sweep_study_holds(study, event->run, event->attempt)) {
         return refuse(error, "a run is reported by one that does not have it");
     }
+    run->losses += event->kind == AQ_SWEEP_EVENT_RELEASE && !event->is_asked;
     run->worker[0] = '\0';
     run->state = AQ_SWEEP_OPEN;
     if (event->kind == AQ_SWEEP_EVENT_REPORT) {

@@ -24,7 +24,7 @@ enum {
     AQ_SWEEP_STAGES_MAX = 1 << 20,
     AQ_SWEEP_WORKER_MAX = 80,
     AQ_SWEEP_REASON_MAX = 200,
-    AQ_SWEEP_ATTEMPTS_MAX = 100, /* a run that was taken so often has failed */
+    AQ_SWEEP_LOSSES_MAX = 100, /* a run that was lost so often has failed */
 };
 #define AQ_SWEEP_NONE UINT32_MAX /* of stages */
 
@@ -57,6 +57,7 @@ typedef struct aq_sweep_run {
     uint64_t seed;
     enum aq_sweep_run_state state;
     uint32_t attempt; /* of the last claim, from 1 */
+    uint32_t losses;  /* of these, those whose worker was lost, or that were given back unasked */
     char worker[AQ_SWEEP_WORKER_MAX];
     aq_sweep_outcome outcome; /* when it is done or failed */
 } aq_sweep_run;
@@ -91,6 +92,7 @@ typedef struct aq_sweep_event {
     size_t run; /* claim, release, report */
     uint32_t attempt;
     char worker[AQ_SWEEP_WORKER_MAX];
+    bool is_asked;            /* release: somebody asked the worker to stop */
     aq_sweep_outcome outcome; /* report */
 } aq_sweep_event;
 void aq_sweep_event_fini(aq_sweep_event *event);

@@ -216,8 +216,8 @@ static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
     if (is_left || !aq_sweep_training_outcome(aq_sweep_desk_study(its->desk),
                                               aq_sweep_desk_dir(its->desk), run, &outcome)) {
         aq_error late;
-        const int gave =
-            aq_sweep_desk_release(its->desk, now(), run, attempt, rc != 0 ? &late : error);
+        const int gave = aq_sweep_desk_release(its->desk, now(), run, attempt, its->is_stopped,
+                                               rc != 0 ? &late : error);
         rc = rc != 0 ? rc : gave;
     } else {
         rc = aq_sweep_desk_report(its->desk, now(), run, attempt, &outcome, error);

@@ -162,24 +162,26 @@ TEST_IN_FOLDER(what_is_given_back_is_the_next_ones)
     sweep_hire(&other, dir, "other");
     assert_true(sweep_step(&one, 0));
     assert_succeeds(
-        aq_sweep_desk_release(one.desk, (aq_sweep_now){0}, one.run, one.attempt, &refusal));
+        aq_sweep_desk_release(one.desk, (aq_sweep_now){0}, one.run, one.attempt, true, &refusal));
     assert_true(sweep_step(&other, 0));
     assert_int_equal(other.run, one.run);
     sweep_dismiss(&one);
     sweep_dismiss(&other);
 }
 
-TEST_IN_FOLDER(a_run_that_never_ends_has_failed_at_last)
+/* Nodes that are taken away again and again ask their workers to stop. */
+TEST_IN_FOLDER(a_run_whose_training_is_always_killed_has_failed_at_last)
 {
     const char *dir = cli_path(state, "study");
     sweep_hand one;
     sweep_found(dir, study);
     sweep_hire(&one, dir, "one");
-    for (uint32_t i = 1; i <= AQ_SWEEP_ATTEMPTS_MAX; i++) {
+    for (uint32_t i = 1; i <= 2 * AQ_SWEEP_LOSSES_MAX; i++) {
         assert_true(sweep_step(&one, 0));
         one.is_busy = false;
         assert_int_equal(one.run, 0);
-        assert_succeeds(aq_sweep_desk_release(one.desk, (aq_sweep_now){0}, 0, i, &refusal));
+        assert_succeeds(aq_sweep_desk_release(one.desk, (aq_sweep_now){0}, 0, i,
+                                              i <= AQ_SWEEP_LOSSES_MAX, &refusal));
     }
     assert_true(sweep_step(&one, 0));
     assert_int_equal(one.run, 1);
