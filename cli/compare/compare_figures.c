@@ -104,21 +104,34 @@ static void name_groups(const aq_compare_summary *summary, const char **groups)
     }
 }
 
+/* Of one source, the baseline's where it has one: what others measured is no figure beside it. */
+static const char *source_drawn(const aq_compare_summary *summary)
+{
+    const char *source = summary->rows[summary->baseline].energy_source;
+    for (size_t i = 0; source == NULL && i < summary->plan->arm_count; i++) {
+        source = summary->rows[i].energy_source;
+    }
+    return source;
+}
+
 static void draw_energy(const aq_compare_summary *summary, aq_long_text *out)
 {
     const char *groups[AQ_COMPARE_ARMS_MAX], *parts[AQ_COMPARE_ROLES];
     double values[AQ_COMPARE_ARMS_MAX * AQ_COMPARE_ROLES];
     const size_t count = summary->plan->arm_count;
     char label[96];
-    const char *source = NULL;
+    const char *source = source_drawn(summary);
     name_groups(summary, groups);
     for (unsigned role = 0; role < AQ_COMPARE_ROLES; role++) {
         parts[role] = aq_compare_role_name(role);
     }
     for (size_t i = 0; i < count; i++) {
         const aq_compare_row *row = &summary->rows[i];
-        memcpy(values + i * AQ_COMPARE_ROLES, row->role_joules, sizeof(row->role_joules));
-        source = row->energy_source ? row->energy_source : source;
+        const bool is_drawn =
+            source && row->energy_source && strcmp(row->energy_source, source) == 0;
+        for (unsigned role = 0; role < AQ_COMPARE_ROLES; role++) {
+            values[i * AQ_COMPARE_ROLES + role] = is_drawn ? row->role_joules[role] : (double)NAN;
+        }
     }
     (void)snprintf(label, sizeof(label), "J a run (%s)", source ? source : "not measured");
     const aq_plot_bars chart = {

@@ -185,6 +185,21 @@ TEST_OF_RUNS(sources_of_energy_are_never_mixed)
     assert_true(isnan(summary->rows[1].energy_j));
 }
 
+/* int4's are of another source than the baseline's, and int3 has none. */
+TEST_OF_RUNS(the_figure_of_energy_is_of_one_source)
+{
+    aq_long_text picture;
+    aq_long_text_init(&picture, 1 << 16);
+    aq_compare_figure_draw(summarize(200), AQ_FIGURE_ENERGY, &picture);
+    aq_long_text_add(&picture, "%c", '\0');
+    const char *text = (const char *)picture.bytes.data;
+    assert_says(text, "J a run (model)");
+    const char *missing = strstr(text, "n/a");
+    assert_non_null(missing);
+    assert_says(missing + 1, "n/a");
+    aq_long_text_fini(&picture);
+}
+
 TEST_OF_RUNS(runs_that_did_not_finish_are_left_out_and_said)
 {
     char text[512];
