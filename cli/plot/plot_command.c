@@ -191,11 +191,26 @@ static int write_picture(const plot_arguments *arguments, const aq_run_plot *plo
     return rc;
 }
 
+/* Those of each curve begin when another has ended: only what is cut comes to nothing then. */
+static bool is_cut_away(const aq_run_plot *plot)
+{
+    bool has_runs = false;
+    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
+        has_runs = has_runs || aq_run_plot_curve(plot, i).run_count > 0;
+    }
+    return has_runs;
+}
+
 /* A picture of nothing helps nobody: a name that no run knows is a mistake. */
 static int check_points(const plot_arguments *arguments, const aq_run_plot *plot, aq_error *error)
 {
     if (aq_run_plot_has_points(plot)) {
         return 0;
+    }
+    if (is_cut_away(plot)) {
+        return aq_fail(error, AQ_E_NOT_FOUND,
+                       "the runs have nothing along the x axis in common: --ended carry draws "
+                       "them");
     }
     if (aq_run_plot_fell_back(plot) > 0) {
         return aq_fail(error, AQ_E_NOT_FOUND,

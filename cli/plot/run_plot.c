@@ -151,8 +151,9 @@ static int read_runs(const char *const *paths, size_t path_count, aq_run_plot *c
         }
     }
     if (rc == AQ_E_NOMEM || plots[0]->runs->count == 0) {
+        const bool are_others = path_count > 1 && rc == AQ_E_NOT_FOUND;
         return aq_fail(error, rc, "%s",
-                       path_count > 1 ? "none of the folders is a run's" : problem.text);
+                       are_others ? "none of the folders is a run's" : problem.text);
     }
     return 0;
 }

@@ -157,6 +157,9 @@ static int make_things(void **state)
     make_plot_run("seed-1", "seed: 1\n");
     make_plot_run("seed-2", "seed: 2\n");
     make_plot_run("fp32", "quantizer:\n  format: fp32\n");
+    make_plot_run("late", "seed: 3\n");
+    file_put_text("late/metrics.jsonl", "{\"event\":\"evaluation\",\"wall_s\":20,"
+                                        "\"env_steps\":2000,\"return_mean\":200}\n");
     cli_make_folder("seeds");
     file_put_text("seeds/config.yaml", "seed: 1\n");
     make_plot_run("seeds/seed-1", "seed: 1\n");

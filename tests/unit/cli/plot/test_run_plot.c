@@ -367,6 +367,10 @@ TEST_IN_FOLDER(folders_of_other_things_are_skipped_with_a_word)
     const char *const strays[] = {cli_path(state, "notes"), cli_path(state, "nowhere")};
     assert_refused(aq_run_plots_create(strays, 2, &options, 1, &plot, &refusal), AQ_E_NOT_FOUND,
                    "none of the folders");
+    const aq_run_plot_options nameless = {.y = "", .by = "run", .skip = keep_skipped};
+    const char *const twice[] = {runs[1], runs[1]};
+    assert_refused(aq_run_plots_create(twice, 2, &nameless, 1, &plot, &refusal), AQ_E_INVALID,
+                   "'' is no name of a quantity");
 }
 
 TEST_IN_FOLDER(long_times_are_in_minutes)
