@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 
+enum { HOLD_CS = 50 };
 #define PNG_BYTES_MAX ((size_t)1 << 30)
 
 struct aq_film {
@@ -82,13 +83,11 @@ int aq_film_take(aq_film *film, aq_error *error)
     return film->gif != NULL ? add_to_gif(film, error) : 0;
 }
 
-int aq_film_hold(aq_film *film, aq_error *error)
+void aq_film_hold(aq_film *film)
 {
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < film->options->pictures_per_second / 2; i++) {
-        rc = film->gif != NULL ? add_to_gif(film, error) : 0;
+    if (film->gif != NULL) {
+        aq_gif_hold(film->gif, HOLD_CS);
     }
-    return rc;
 }
 
 static int write_gif(aq_film *film, aq_error *error)

@@ -32,7 +32,7 @@ aq_canvas *aq_film_canvas(aq_film *film);
 int aq_film_take(aq_film *film, aq_error *error) AQ_MUST_USE;
 
 /* Shows the picture that was taken last for half a second longer: the end of an episode. */
-int aq_film_hold(aq_film *film, aq_error *error) AQ_MUST_USE;
+void aq_film_hold(aq_film *film);
 
 /* Writes the files; at least one picture was taken. As aq_file_write_atomic, or AQ_E_NOMEM. */
 int aq_film_write(aq_film *film, aq_error *error) AQ_MUST_USE;

@@ -16,6 +16,7 @@ struct aq_gif {
     aq_buffer bytes;
     uint32_t width, height;
     uint16_t delay_cs;
+    size_t delay_at; /* where the last frame's stands in `bytes` */
     bool has_frame;
     bool has_end;
     uint8_t *shown;   /* the last frame, (height, width, 3) */
@@ -158,6 +159,7 @@ static int put_frame_header(aq_gif *gif, part where, uint32_t bits)
                                   low_byte(where.height),
                                   high_byte(where.height),
                                   (uint8_t)(0x80 | (bits - 1))};
+    gif->delay_at = gif->bytes.size + 4;
     int rc = aq_buffer_append(&gif->bytes, control, sizeof(control));
     rc = rc != 0 ? rc : aq_buffer_append(&gif->bytes, descriptor, sizeof(descriptor));
     return rc != 0 ? rc : aq_buffer_append(&gif->bytes, gif->palette.colours, (size_t)3 << bits);
@@ -182,6 +184,16 @@ int aq_gif_add(aq_gif *gif, const uint8_t *pixels)
     memcpy(gif->shown, pixels, (size_t)gif->width * gif->height * 3);
     gif->has_frame = true;
     return 0;
+}
+
+void aq_gif_hold(aq_gif *gif, uint16_t more_cs)
+{
+    AQ_ASSERT(gif->has_frame);
+    AQ_ASSERT(!gif->has_end);
+    const uint32_t delay_cs = gif->delay_cs + (uint32_t)more_cs;
+    AQ_ASSERT(delay_cs <= UINT16_MAX);
+    gif->bytes.data[gif->delay_at] = low_byte(delay_cs);
+    gif->bytes.data[gif->delay_at + 1] = high_byte(delay_cs);
 }
 
 int aq_gif_end(aq_gif *gif, const aq_buffer **ret_bytes)

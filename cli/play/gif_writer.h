@@ -24,6 +24,9 @@ void aq_gif_destroy(aq_gif *gif); /* NULL is fine */
  * animation is of no use then. */
 int aq_gif_add(aq_gif *gif, const uint8_t *pixels) AQ_MUST_USE;
 
+/* The frame that was added last, which there is, stays for so many hundredths of a second more. */
+void aq_gif_hold(aq_gif *gif, uint16_t more_cs);
+
 /* Ends the animation, which has a frame; its bytes are the writer's, and no frame may follow. */
 int aq_gif_end(aq_gif *gif, const aq_buffer **ret_bytes) AQ_MUST_USE;
 

@@ -203,7 +203,9 @@ static int show(play *p, uint32_t number, aq_error *error)
     }
     if (rc == 0 && p->film) {
         rc = aq_film_take(p->film, error);
-        rc = rc != 0 || now.end == AQ_STEP_GOES_ON ? rc : aq_film_hold(p->film, error);
+        if (rc == 0 && now.end != AQ_STEP_GOES_ON) {
+            aq_film_hold(p->film);
+        }
     }
     if (rc != 0 || p->film) {
         return rc;

@@ -155,6 +155,23 @@ TEST(only_what_changed_is_stored)
     assert_memory_equal(reader.pixels, picture, 100 * 50 * 3);
 }
 
+TEST(the_frame_that_was_added_last_can_stay_longer)
+{
+    static const uint32_t delays[] = {4, 304, 4};
+    aq_gif *gif = make(20, 20);
+    EACH_ROW(i, delays) {
+        assert_int_equal(aq_gif_add(gif, picture), 0);
+        if (i == 1) {
+            aq_gif_hold(gif, 300);
+        }
+    }
+    open_reader(gif);
+    EACH_ROW(i, delays) {
+        assert_true(gif_reader_next(&reader));
+        assert_int_equal(reader.delay_cs, delays[i]);
+    }
+}
+
 TEST(a_writer_without_memory_is_not_made)
 {
     aq_gif *gif;
