@@ -52,4 +52,4 @@ class Newcomer(unittest.TestCase):
 
 def main():
     """Runs the tests of the file that was called."""
-    unittest.main(module="__main__", argv=sys.argv[:1] + sys.argv[3:], verbosity=1)
+    unittest.main(module="__main__", argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

@@ -94,4 +94,4 @@ class Examples(unittest.TestCase):
 if __name__ == "__main__":
     ACTORQ, SOURCE_ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     del sys.argv[1:3]
-    unittest.main()
+    unittest.main(verbosity=2)

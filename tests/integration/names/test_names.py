@@ -167,7 +167,7 @@ def main():
     home = tempfile.mkdtemp(prefix="actorq-names-")
     try:
         plant_names(home)
-        unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+        unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
     finally:
         subprocess.run(["umount", "/etc"], check=False)
         shutil.rmtree(home)

@@ -180,4 +180,4 @@ class Import(unittest.TestCase):
 
 if __name__ == "__main__":
     ACTORQ = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    unittest.main(verbosity=2)

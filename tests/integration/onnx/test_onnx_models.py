@@ -160,4 +160,4 @@ class Models(unittest.TestCase):
 
 if __name__ == "__main__":
     CASES = sys.argv.pop(1)
-    unittest.main()
+    unittest.main(verbosity=2)

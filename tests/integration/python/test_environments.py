@@ -372,4 +372,4 @@ class TestVecEnv(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -301,4 +301,4 @@ class TestExamples(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -288,4 +288,4 @@ if __name__ == "__main__":
     if not MODULE or not shutil.which("mpirun"):
         print("skipped: Open MPI is not installed (libopenmpi-dev at the build, openmpi-bin)")
         sys.exit(SKIPPED)
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
