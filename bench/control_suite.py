@@ -197,7 +197,8 @@ def report(arguments):
             best = [float(row["best"]) for row in rows_of(arguments.curves / RUNS)
                     if (row["preset"], row["task"], row["format"]) ==
                     (arguments.preset, task, form) and int(row["seed"]) <= arguments.seeds]
-            row += [cell([value for value in finals if value is not None]), cell(best),
+            told = f" ({len(best)} of {len(finals)})" if len(best) != len(finals) else ""
+            row += [cell([value for value in finals if value is not None]), cell(best) + told,
                     " ".join("–" if value is None else f"{value:.0f}" for value in finals) or "–"]
         print("| " + " | ".join(row) + " |")
 

@@ -59,17 +59,13 @@ static bool goes_on(const aq_sweep_spec *spec, const aq_run_config *config)
     return config->learner.learning_rate_end >= 1 && config->learner.importance_end <= 0;
 }
 
-static bool says_steps(const aq_sweep_spec *spec)
-{
-    return spec->rung_count > 0 && spec->rungs[spec->rung_count - 1] > 0;
-}
-
 /* Adds what a trial at these places says of the plan: all have one limit, and one that does not go
  * on is enough. */
 static int add_to_plan(const aq_sweep_spec *spec, const aq_run_config *config, aq_sweep_plan *plan,
                        aq_error *error)
 {
-    if (!says_steps(spec) && config->limits.env_steps != plan->steps) {
+    const bool says_steps = spec->rungs[0] > 0;
+    if (!says_steps && config->limits.env_steps != plan->steps) {
         return aq_fail(error, AQ_E_INVALID,
                        "trials would take %" PRIu64 " or %" PRIu64
                        " environment steps, as presets say; settings: {limits.env_steps: %" PRIu64
@@ -91,8 +87,11 @@ static int make_plan(const aq_sweep_spec *spec, const aq_env *env, aq_sweep_plan
         places[i] = 0.5;
     }
     int rc = resolve(spec, env, places, &config, error);
+    if (rc != 0) {
+        return rc;
+    }
     *ret_plan = (aq_sweep_plan){.steps = config.limits.env_steps, .is_resumed = true};
-    rc = rc == 0 ? add_to_plan(spec, &config, ret_plan, error) : rc;
+    rc = add_to_plan(spec, &config, ret_plan, error);
     for (size_t i = 0; i < spec->space.count; i++) {
         const aq_sweep_dim *dim = &spec->space.dims[i];
         const size_t choices = dim->scale == AQ_SWEEP_CHOICE ? dim->count : 0;
