@@ -39,6 +39,15 @@ INLINE void multiply_tiles(const uint32_t *a, size_t a_row, const uint32_t *b, s
     }
 }
 
+/* C comes from the third cache: it is asked for while its sums are made. */
+INLINE void will_write(const float *c, size_t c_row, size_t rows)
+{
+    for (size_t r = 0; r < rows; r++, c += c_row) {
+        __builtin_prefetch(c, 1);
+        __builtin_prefetch(c + COLUMNS, 1);
+    }
+}
+
 /* Where C ends within a tile. */
 static void copy_part(const float *part, size_t rows, size_t columns, float *c, size_t c_row)
 {
@@ -75,6 +84,7 @@ void aq_multiply_amx(const aq_bf16_product *product, size_t first, size_t rows, 
     const aq_tile_shapes shapes = aq_tile_shapes_of(AQ_AMX_ROWS, AQ_AMX_PAIRS, 4, 6);
     _tile_loadconfig(&shapes);
     for (size_t column = first_column; column < end_column; column += AQ_PANEL) {
+        will_write(product->is->c + first * n + column, n, rows);
         multiply_tiles(product->a + first * a_row, a_row,
                        product->b + column / AQ_PANEL * product->panel, product->pairs,
                        rows > AQ_AMX_ROWS);
