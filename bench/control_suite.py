@@ -57,6 +57,8 @@ class Subject(typing.NamedTuple):
 LARGE_GROUPS = ("actor.count=2", "actor.envs=64", "learner.minibatches=16",
                 *(f"replay.{name}=64"
                   for name in ("sequence_length", "sequence_period", "chunk_length")))
+# As SimBa is published, and as suite-best was until 2026-11-30.
+SLOW = ("learner.learning_rate=0.0001", "replay.samples_per_insert=512")
 SUBJECTS = {
     "dmc-d4pg": Subject("dmc-d4pg", "d4pg", settings=("learner.products=fp32",)),
     "dmc-d4pg-bf16": Subject("dmc-d4pg", "d4pg", settings=("learner.products=bf16",)),
@@ -71,8 +73,9 @@ SUBJECTS = {
         *LARGE_GROUPS, "learner.group_steps=16384", "learner.learning_rate=0.001",
         "evaluator.share=0.02")),
     "suite-best": Subject("suite-best", "simba", frames_of_step=2),
+    "suite-best-slow": Subject("suite-best", "simba", frames_of_step=2, settings=SLOW),
     "suite-best-sac": Subject("suite-best", "simba", frames_of_step=2,
-                              settings=("learner.algorithm=sac",)),
+                              settings=("learner.algorithm=sac", *SLOW)),
 }
 # Student's t, two-sided 95 %, by degrees of freedom.
 T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262,
