@@ -33,6 +33,13 @@ def read(*path):
         return file.read()
 
 
+def tools_of_the_image(folder):
+    """The path of FOLDER, to which it links what the image has of this system's tools."""
+    for tool in re.findall(r" (/(?:usr/)?bin/(?!actorq)[a-z]+)", read("Dockerfile").split(" /ranks ")[0]):
+        os.symlink(tool, os.path.join(folder, os.path.basename(tool)))
+    return folder
+
+
 def load(*path):
     """With every variable as it is when nobody set it."""
     return yaml.safe_load(VARIABLE.sub(lambda match: match.group(2) or "", read(*path)))
@@ -142,6 +149,7 @@ class Commands(unittest.TestCase):
                 ({"ACTORQ_TASK": "t", "ACTORQ_FORMAT": "fp32"},
                  "--set task=t --set quantizer.format=fp32 --config c.yaml")):
             with tempfile.TemporaryDirectory() as folder:
+                path = tools_of_the_image(folder)
                 program = os.path.join(folder, "actorq-learner")
                 with open(program, "w", encoding="utf-8") as file:
                     file.write("#!/bin/sh\necho $*\n")
@@ -149,8 +157,23 @@ class Commands(unittest.TestCase):
                 said = subprocess.run(
                     [os.path.join(DEPLOY, "image", "learner-as-asked.sh"), "--config", "c.yaml"],
                     check=True, capture_output=True, text=True,
-                    env={**asked, "PATH": f"{folder}:/usr/bin:/bin"}).stdout
+                    env={**asked, "PATH": path}).stdout
             self.assertTrue(said.startswith(expected), said)
+
+    def test_a_shard_takes_the_first_folder_that_nobody_holds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = tools_of_the_image(folder)
+            program = os.path.join(folder, "actorq-replay")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write('#!/bin/sh\necho "$@"\n"$0.next"\n')
+            with open(f"{program}.next", "w", encoding="utf-8") as file:
+                script = os.path.join(DEPLOY, "image", "replay-in-pool.sh")
+                file.write(f'#!/bin/sh\n[ -z "$ONCE" ] || exit 0\nONCE=1 {script} {folder} --b\n')
+            for name in (program, f"{program}.next"):
+                os.chmod(name, 0o755)
+            said = subprocess.run([script, folder, "--a"], check=True, capture_output=True, text=True,
+                                  env={"PATH": path}).stdout
+            self.assertEqual(said, f"--data {folder}/replay-0 --a\n--data {folder}/replay-1 --b\n")
 
     def test_certificates_of_an_interrupted_start_are_made_again(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -159,11 +182,12 @@ class Commands(unittest.TestCase):
             program = os.path.join(folder, "actorq")
             with open(program, "w", encoding="utf-8") as file:
                 file.write(f'#!/bin/sh\n{ACTORQ} "$@"\nif ! [ -e "$0.cut" ]; then\n'
-                           'touch "$0.cut"\nrm "$2/operator/token"\nexit 1\nfi\n')
+                           ': >"$0.cut"\nrm "$2/operator/token"\nexit 1\nfi\n')
             os.chmod(program, 0o755)
+            path = tools_of_the_image(folder)
             starts = [subprocess.run([os.path.join(DEPLOY, "image", "certs-once.sh"), folder],
-                                     check=False, capture_output=True,
-                                     env={"PATH": f"{folder}:/usr/bin:/bin"}) for _ in range(2)]
+                                     check=False, capture_output=True, env={"PATH": path})
+                      for _ in range(2)]
             self.assertEqual([start.returncode for start in starts], [1, 0], starts)
             self.assertTrue(os.path.exists(os.path.join(folder, "operator", "token")))
 
