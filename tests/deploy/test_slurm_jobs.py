@@ -40,9 +40,10 @@ class Jobs(unittest.TestCase):
         os.chmod(os.path.join(self.folder, name), 0o755)
 
     def job_ends(self, when):
-        """What Slurm says of the job."""
-        self.program("scontrol", f"echo '   StartTime=2026-01-01T00:00:00 EndTime='$(date -d "
-                                 f"'{when}' +%FT%T || echo Unknown)' Deadline=N/A'")
+        """What Slurm says of the job; of the first id of an array, of each of its tasks."""
+        line = (f"echo '   StartTime=2026-01-01T00:00:00 EndTime='$(date -d '{when}' +%FT%T || echo "
+                "Unknown)' Deadline=N/A'")
+        self.program("scontrol", f'{line}\n[ "$3" != 5 ] || {line}')
 
     def said(self, words):
         try:
@@ -137,7 +138,7 @@ class Jobs(unittest.TestCase):
         self.job_ends("never")
         self.assertEqual(self.actor(), 1)
         self.job_ends("+30 seconds")
-        self.actor(SLURM_ARRAY_JOB_ID="5", SLURM_ARRAY_TASK_ID="2")
+        self.actor(SLURM_JOB_ID="5", SLURM_ARRAY_JOB_ID="5", SLURM_ARRAY_TASK_ID="2")
         self.assertEqual(self.said("scontrol requeue 5_2"), 1)
 
     def test_actors_whose_run_is_over_end(self):
