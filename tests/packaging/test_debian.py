@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """The Debian package asks for what the build asks for.
 
-    test_debian.py SOURCE_ROOT
+    test_debian.py SOURCE_ROOT BUILD_ROOT
 """
 
+import json
 import os
 import re
+import subprocess
 import sys
 import unittest
 
-ROOT = sys.argv[1]
+ROOT, BUILD = sys.argv[1:3]
 # Every build of a package has these.
 ESSENTIAL = {"g++", "gcc", "libc6-dev", "ninja-build"}
 
@@ -27,6 +29,15 @@ class TestDebian(unittest.TestCase):
         has = set(re.findall(r"^ ([a-z0-9.+-]+)", field, re.M))
         self.assertGreater(len(wanted), 8)
         self.assertEqual(sorted(wanted - has), [])
+
+    def test_it_runs_tests_that_there_are(self):
+        tests = json.loads(subprocess.check_output(["meson", "introspect", "--tests", BUILD]))
+        suites = {suite.split(":")[-1] for test in tests for suite in test["suite"]}
+        for named, known in ((r"--suite (\S+)", suites),
+                             (r"\b(common_\S+)", {test["name"] for test in tests})):
+            asked = set(re.findall(named, read("debian/rules")))
+            self.assertTrue(asked)
+            self.assertLessEqual(asked, known)
 
     def test_its_version_is_the_projects(self):
         version = re.search(r"version: '([^']+)'", read("meson.build"))[1]
