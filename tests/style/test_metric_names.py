@@ -19,8 +19,8 @@ EXPRESSION = re.compile(r"^ {8}expr: (.*(?:\n {10}.*)*)", re.MULTILINE)
 # What a checkpoint or a snapshot restores may be behind what was scraped last, and is then no
 # counter's reset.
 RESTORED = re.compile(r"(?:rate|increase)\(actorq_(?:learner_(?:env_steps|steps|policy_deltas|"
-                      r"policies_published|broadcast_\w+|run_\w+)|replay_(?:inserted_transitions|"
-                      r"table_\w+))_total")
+                      r"policies_published|quantization_fallbacks|broadcast_\w+|run_\w+)|"
+                      r"replay_(?:inserted_transitions|table_\w+))_total")
 JOB = re.compile(r"job_name: (\w+)")
 
 
