@@ -35,7 +35,8 @@ def read(*path):
 
 def tools_of_the_image(folder):
     """The path of FOLDER, to which it links what the image has of this system's tools."""
-    for tool in re.findall(r" (/(?:usr/)?bin/(?!actorq)[a-z]+)", read("Dockerfile").split(" /ranks ")[0]):
+    of_all_roles = read("Dockerfile").split(" /ranks ")[0]
+    for tool in re.findall(r" (/(?:usr/)?bin/(?!actorq)[a-z]+)", of_all_roles):
         os.symlink(tool, os.path.join(folder, os.path.basename(tool)))
     return folder
 
@@ -171,8 +172,8 @@ class Commands(unittest.TestCase):
                 file.write(f'#!/bin/sh\n[ -z "$ONCE" ] || exit 0\nONCE=1 {script} {folder} --b\n')
             for name in (program, f"{program}.next"):
                 os.chmod(name, 0o755)
-            said = subprocess.run([script, folder, "--a"], check=True, capture_output=True, text=True,
-                                  env={"PATH": path}).stdout
+            said = subprocess.run([script, folder, "--a"], check=True, capture_output=True,
+                                  text=True, env={"PATH": path}).stdout
             self.assertEqual(said, f"--data {folder}/replay-0 --a\n--data {folder}/replay-1 --b\n")
 
     def test_certificates_of_an_interrupted_start_are_made_again(self):

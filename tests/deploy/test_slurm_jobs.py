@@ -41,8 +41,8 @@ class Jobs(unittest.TestCase):
 
     def job_ends(self, when):
         """What Slurm says of the job; of the first id of an array, of each of its tasks."""
-        line = (f"echo '   StartTime=2026-01-01T00:00:00 EndTime='$(date -d '{when}' +%FT%T || echo "
-                "Unknown)' Deadline=N/A'")
+        line = (f"echo '   StartTime=2026-01-01T00:00:00 EndTime='$(date -d '{when}' +%FT%T || "
+                "echo Unknown)' Deadline=N/A'")
         self.program("scontrol", f'{line}\n[ "$3" != 5 ] || {line}')
 
     def said(self, words):
