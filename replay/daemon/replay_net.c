@@ -315,6 +315,7 @@ static int create_service(replay_daemon *daemon, aq_error *error)
     }
     const aq_replay_service_owner owner = {
         .user = daemon,
+        .process = aq_incarnation_name(daemon->identity.incarnation),
         .seal = token != NULL ? &daemon->seal : NULL,
         .rejected = on_rejected,
         .damaged = on_damaged,
@@ -417,10 +418,10 @@ static int create(replay_daemon *daemon, aq_error *error)
     int rc = aq_daemon_security_open(&daemon->security, &options->daemon, AQ_ACCESS_REPLAY,
                                      options->listen_url, error);
     if (rc == 0) {
+        daemon->identity.incarnation = aq_incarnation_draw();
         rc = create_service(daemon, error);
     }
     if (rc == 0) {
-        daemon->identity.incarnation = aq_incarnation_draw();
         rc = aq_replay_store_init(&daemon->store, daemon->service, &daemon->loop,
                                   daemon->options->data_dir,
                                   aq_incarnation_name(daemon->identity.incarnation), error);

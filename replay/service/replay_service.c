@@ -56,6 +56,7 @@ int aq_replay_service_create(const aq_replay_service_owner *owner, int64_t now_n
         return AQ_E_NOMEM;
     }
     service->owner = *owner;
+    service->host.process = owner->process;
     service->host.now_ns = now_ns;
     service->host.started_ns = now_ns;
     service->host.folder = "";

@@ -31,6 +31,7 @@ enum { AQ_REPLAY_TICK_MS = 2 };
 
 typedef struct aq_replay_service_owner {
     void *user;
+    uint64_t process;    /* its name, under which the learner asks whether it is there */
     const aq_seal *seal; /* experience counts when it is sealed, of incarnations that have called,
                             and proved that they may; NULL: of everybody */
     /* An experience message was refused and counted; for a rate-limited log line. AQ_E_AGAIN: its

@@ -15,6 +15,7 @@ enum { AQ_REPLAY_WAIT_MS_MAX = 10000 };
 
 typedef struct aq_replay_host {
     aq_replay_core *core; /* NULL: not in a run */
+    uint64_t process;     /* by which the learner asks for it, whatever start the core is of */
     const char *folder;   /* of its log, for people; "" without one */
     int64_t now_ns;       /* of the latest tick or message */
     int64_t started_ns;

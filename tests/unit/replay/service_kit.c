@@ -31,7 +31,13 @@ static void on_stop(void *user, const char *peer, const char *reason)
 aq_replay_service_owner kit_owner(service_kit *kit, const aq_seal *seal)
 {
     return (aq_replay_service_owner){
-        .user = kit, .seal = seal, .rejected = on_rejected, .damaged = on_damaged, .stop = on_stop};
+        .user = kit,
+        .process = KIT_PROCESS,
+        .seal = seal,
+        .rejected = on_rejected,
+        .damaged = on_damaged,
+        .stop = on_stop,
+    };
 }
 
 void kit_create(service_kit *kit, const aq_seal *seal)

@@ -14,7 +14,7 @@
 #include "tests/support/loopback.h"
 #include "tests/unit/replay/replay_kit.h"
 
-enum { KIT_SHARD_INCARNATION = 31 };
+enum { KIT_SHARD_INCARNATION = 31, KIT_PROCESS = 37 };
 
 typedef struct service_kit {
     aq_replay_service *service;

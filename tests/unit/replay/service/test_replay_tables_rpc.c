@@ -186,6 +186,20 @@ TEST_IN(tables_kit, kit, priorities_of_another_start_are_refused)
     assert_int_equal(answer->status.code, AQ_RPC_FAILED_PRECONDITION);
 }
 
+/* A run's other settings begin a store anew, which then has a name of its own. */
+TEST_IN(tables_kit, kit, who_asks_for_the_process_finds_it_whatever_start_its_store_is_of)
+{
+    uint64_t item = 0;
+    float value = 1.0f;
+    kit_insert(kit, 1, 24);
+    Actorq__V1__PrioritizeRequest request = priorities_of(NULL, NULL, 0);
+    request.shard_incarnation = KIT_PROCESS;
+    assert_int_equal(kit_prioritize(kit, &request)->status.code, AQ_RPC_OK);
+    request = priorities_of(&item, &value, 1);
+    request.shard_incarnation = KIT_PROCESS;
+    assert_int_equal(kit_prioritize(kit, &request)->status.code, AQ_RPC_FAILED_PRECONDITION);
+}
+
 TEST_IN(tables_kit, kit, priorities_that_cannot_be_change_nothing)
 {
     uint64_t items[2] = {0, 1};
