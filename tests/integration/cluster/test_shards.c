@@ -1,7 +1,7 @@
 /*
- * Two shards of one run: actors send to both, and what one of them holds outlives it while the run
- * goes on with the other. How evenly they are fed is for the tests of the spread and for the crowd
- * of the simulation: here it depends on who the machine lets run.
+ * Two shards of one run: actors send to both, what one of them holds outlives it while the run goes
+ * on with the other, and both outlive the learner. How evenly they are fed is for the tests of the
+ * spread and for the crowd of the simulation: here it depends on who the machine lets run.
  */
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
@@ -73,4 +73,19 @@ CLUSTER_TEST(a_shard_may_die_and_come_back_while_the_run_goes_on, both)
     cluster_wait_said(cluster, SEAT_REPLAY_2, "event=store_restored");
     wait_fed(cluster, SEAT_REPLAY_2);
     check_accounts(cluster);
+}
+
+/* Both are begun anew in the process that they are in. */
+CLUSTER_TEST(a_learner_with_other_settings_goes_on_with_shards_that_live, ipc)
+{
+    start_both(cluster);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    assert_int_equal(cluster_terminate(cluster, SEAT_LEARNER), 0);
+    cluster_set(cluster, "learner.batches_per_request=2");
+    cluster_start(cluster, SEAT_LEARNER);
+    for (int i = 0; i < 2; i++) {
+        cluster_wait_said(cluster, shards[i], "event=store_reopened");
+        wait_fed(cluster, shards[i]);
+    }
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
 }
