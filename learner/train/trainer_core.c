@@ -80,7 +80,9 @@ int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent
         }
     }
     core->publish_at = config->first_step + period_of(core);
-    int rc = aq_measured_obs_init(&core->measured, aq_agent_spec(agent), config->error_rows);
+    /* A gradient comes without observations. */
+    int rc = aq_measured_obs_init(&core->measured, aq_agent_spec(agent),
+                                  core->gradient != NULL ? 0 : config->error_rows);
     if (rc != 0) {
         aq_trainer_core_destroy(core);
         return rc;
@@ -214,6 +216,9 @@ static void tell(const aq_trainer_core *core, double *metrics)
     own[AQ_AGENT_AUDITED] = has_audit ? (double)core->audit.audited : (double)NAN;
     own[AQ_AGENT_AUDIT_DIFFERENT] = has_audit ? (double)core->audit.different : (double)NAN;
     own[AQ_AGENT_LEVELS_CHANGED] = core->changed;
+    if (core->gradient != NULL) { /* the actor tells what it began with */
+        own[AQ_AGENT_EXPLORATION] = core->settings.exploration_entropy;
+    }
     const double known = core->gradient != NULL ? 1.0 : (double)NAN;
     own[AQ_AGENT_GRADIENTS_DAMPED] = known * (double)core->damped;
     own[AQ_AGENT_GRADIENTS_DROPPED] = known * (double)core->dropped;

@@ -58,6 +58,7 @@ static void begin(group_desk *desk, const char *more)
     const aq_run_config *settings = &desk->plan.config;
     const aq_trainer_core_config core = {
         .publish_period = 1,
+        .error_rows = 8,
         .versions_max = aq_pacing_lag(settings),
         .gradients = aq_gradient_rules_of(settings, desk->plan.settings.gradient_values),
     };
