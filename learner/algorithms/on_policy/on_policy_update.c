@@ -251,6 +251,7 @@ int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone)
         shuffle(self);
         for (uint32_t number = 0; rc == 0 && goes_on && number < parts; number++) {
             const aq_batch_part part = aq_on_policy_part_of(self, number, parts);
+            aq_gradient_exchange_watch_rows(self->exchange, part.share);
             if (!of_values_alone) {
                 rc = train_policy(self, &part, &goes_on);
             }
