@@ -5,13 +5,9 @@
 
 #include <string.h>
 
-_Static_assert(ACTORQ_E_NOMEM == (int)AQ_E_NOMEM && ACTORQ_E_INVALID == (int)AQ_E_INVALID &&
-                   ACTORQ_E_IO == (int)AQ_E_IO && ACTORQ_E_NOT_FOUND == (int)AQ_E_NOT_FOUND &&
-                   ACTORQ_E_TOO_BIG == (int)AQ_E_TOO_BIG && ACTORQ_E_CORRUPT == (int)AQ_E_CORRUPT &&
-                   ACTORQ_E_VERSION == (int)AQ_E_VERSION && ACTORQ_E_SCHEMA == (int)AQ_E_SCHEMA &&
-                   ACTORQ_E_FOREIGN == (int)AQ_E_FOREIGN &&
-                   ACTORQ_E_UNSUPPORTED == (int)AQ_E_UNSUPPORTED && ACTORQ_E_PEER == (int)AQ_E_PEER,
-               "the public codes are ours");
+#define IS_PUBLIC(name, code, text) &&ACTORQ_E_##name == (code)
+_Static_assert(true AQ_ERROR_LIST(IS_PUBLIC), "the public codes are ours, all of them");
+#undef IS_PUBLIC
 _Static_assert((int)ACTORQ_BOX == (int)AQ_SPACE_BOX &&
                    (int)ACTORQ_DISCRETE == (int)AQ_SPACE_DISCRETE &&
                    (int)ACTORQ_F32 == (int)AQ_DTYPE_F32 && (int)ACTORQ_U8 == (int)AQ_DTYPE_U8 &&

@@ -41,14 +41,21 @@ enum {
     ACTORQ_E_NOMEM = -1,
     ACTORQ_E_INVALID = -2,
     ACTORQ_E_IO = -3,
+    ACTORQ_E_NO_SPACE = -4,
     ACTORQ_E_NOT_FOUND = -5,
+    ACTORQ_E_EXISTS = -6,
+    ACTORQ_E_TIMEOUT = -7, /* an environment was not ready in time */
+    ACTORQ_E_CLOSED = -8,
+    ACTORQ_E_FULL = -9,
+    ACTORQ_E_AGAIN = -10, /* the system lacks something now, such as room for a process */
     ACTORQ_E_TOO_BIG = -11,
     ACTORQ_E_CORRUPT = -12,
     ACTORQ_E_VERSION = -13,
     ACTORQ_E_SCHEMA = -14,      /* made for other observations or actions */
     ACTORQ_E_FOREIGN = -15,     /* a file of something else */
     ACTORQ_E_UNSUPPORTED = -16, /* right, but not here */
-    ACTORQ_E_PEER = -18,        /* an environment failed */
+    ACTORQ_E_IN_USE = -17,
+    ACTORQ_E_PEER = -18, /* an environment failed */
 };
 
 typedef struct actorq_error {
