@@ -7,7 +7,12 @@
 
 /* ---- actions -------------------------------------------------------------------------------- */
 
-/* NumPy's own integers have 64 bits. */
+static bool fits(int64_t choice)
+{
+    return choice >= INT32_MIN && choice <= INT32_MAX;
+}
+
+/* NumPy's own integers have 64 bits. Others are refused by their numbers elsewhere. */
 static bool take_wide(const aq_py_vec *self, const Py_buffer *view)
 {
     const int rank = self->actions.rank;
@@ -20,8 +25,10 @@ static bool take_wide(const aq_py_vec *self, const Py_buffer *view)
     }
     const int64_t *wide = view->buf;
     for (Py_ssize_t i = 0; i < view->shape[0] * each; i++) {
-        const int64_t choice = wide[i];
-        self->choices[i] = choice >= 0 && choice <= INT32_MAX ? (int32_t)choice : -1;
+        if (!fits(wide[i])) {
+            return false;
+        }
+        self->choices[i] = (int32_t)wide[i];
     }
     return true;
 }
@@ -126,7 +133,10 @@ static const void *take_action(const aq_py_vec *self, PyObject *action, aq_py_le
     ret_lent->view.obj = NULL;
     if (self->actions.format == 'i' && self->actions.rank == 0 && PyIndex_Check(action)) {
         const Py_ssize_t choice = PyNumber_AsSsize_t(action, NULL);
-        self->choices[0] = choice >= 0 && choice <= INT32_MAX ? (int32_t)choice : -1;
+        if (!PyErr_Occurred() && !fits(choice)) {
+            PyErr_Format(PyExc_ValueError, "action %R is none of the choices", action);
+        }
+        self->choices[0] = (int32_t)choice;
         return PyErr_Occurred() ? NULL : self->choices;
     }
     if (!aq_py_rows_take(&self->actions, action, ret_lent)) {
