@@ -54,7 +54,7 @@ typedef struct train_session {
     char parent[24];
     char *http;                 /* NULL: nothing is served */
     char http_told[AQ_URL_MAX]; /* where it is served; "": not known yet */
-    bool stopping;
+    bool stopping, was_asked;
     bool failed;
     aq_error error;
     aq_train_result result;
@@ -257,10 +257,11 @@ static void on_signal(void *user, int number)
 {
     train_session *session = user;
     (void)number;
-    if (session->result.interrupted) { /* whoever asks twice does not want to wait */
+    if (session->was_asked) { /* whoever asks twice does not want to wait */
         aq_supervisor_kill(session->supervisor);
     }
-    session->result.interrupted = true;
+    session->was_asked = true;
+    session->result.interrupted |= !session->stopping; /* which may be as the run is over */
     begin_stopping(session);
 }
 

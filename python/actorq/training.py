@@ -1,4 +1,5 @@
 """Runs started and watched from Python: `actorq train` does the work, in processes of its own."""
+import concurrent.futures
 import contextlib
 import itertools
 import json
@@ -6,12 +7,14 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 from actorq.programs import choose_python, find_program
 from actorq.runs import Run, line_of
 
 _LOOK_S = 0.1  # between two looks at the metrics
+_LAST_LINES_BYTES = 1 << 16
 _STARTED = itertools.count(1)  # runs in new folders: several may begin within a second
 
 
@@ -62,6 +65,24 @@ def _joined(options, settings):
     return {**options, **settings}
 
 
+def _start(command, **options):
+    """A process that ends with this one, whatever becomes of the thread that asks for it: to the
+    system its parent is the thread that started it, so it has one of its own."""
+    started = concurrent.futures.Future()
+
+    def attend():
+        try:
+            process = subprocess.Popen(command, **options)
+        except OSError as error:
+            started.set_exception(error)
+        else:
+            started.set_result(process)
+            process.wait()
+
+    threading.Thread(target=attend, daemon=True).start()
+    return started.result()
+
+
 class Training:
     """A run that was started. Iterating over it gives the lines of its metrics as they come, as
     dicts, until it ends; `wait` gives the result. Leaving a `with` stops it."""
@@ -75,8 +96,9 @@ class Training:
         self._files = [tempfile.TemporaryFile() for _ in range(2)]
         command = [find_program(), "train", *arguments, "--run", folder, "--quiet", "--json",
                    "--parent", str(os.getpid())]
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._files[0],
-                                         stderr=self._files[1])
+        # In a group of its own a terminal's Ctrl-C ends it once, by `stop`, and in order.
+        self._process = _start(command, stdin=subprocess.DEVNULL, stdout=self._files[0],
+                               stderr=self._files[1], process_group=0)
 
     @property
     def run(self):
@@ -120,9 +142,20 @@ class Training:
             raise TrainingError(problem or f"actorq train ended with {status}")
         return json.loads(result)
 
+    def _has_ended(self):
+        """Whether the learner has said its last word; its result may still be played."""
+        if not os.path.exists(self._metrics):
+            return False
+        with open(self._metrics, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(self._begins, size - _LAST_LINES_BYTES))
+            whole, newline, _ = file.read().rpartition(b"\n")
+        last = line_of(whole.rpartition(b"\n")[2] + newline)
+        return last is not None and last.get("event") == "end"
+
     def stop(self):
         """Ends the run in order, if it goes on, and gives its result."""
-        if self.is_running:
+        if self.is_running and not self._has_ended():
             self._process.send_signal(signal.SIGINT)
         return self.wait()
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -86,6 +87,28 @@ class TestRuns(RunKit):
                 break
             self.assertTrue(training.is_running)
             self.assertEqual(training.stop()["state"], "interrupted")
+
+    def test_it_outlives_the_thread_that_started_it(self):
+        begun = []
+
+        def start():
+            begun.append(actorq.train("gym:Pendulum-v1", run=self.home + "/threaded",
+                                      evaluator__threshold=0, limits__env_steps=6000))
+            next(iter(begun[0]))
+
+        thread = threading.Thread(target=start)
+        thread.start()
+        thread.join()
+        self.assertEqual(begun[0].wait()["state"], "budget")
+
+    def test_a_run_that_is_over_keeps_its_end(self):
+        with actorq.train("gym:CartPole-v1", run=self.home + "/over",
+                          limits__env_steps=3000) as training:
+            for line in training:
+                if line["event"] == "end":
+                    break
+            result = training.stop()
+        self.assertIn(result["state"], ("solved", "budget"))
 
     def test_runs_that_begin_at_once_have_folders_of_their_own(self):
         with mock.patch.object(subprocess, "Popen"):
