@@ -162,7 +162,8 @@ class TestEnv(unittest.TestCase):
         pole.reset(seed=1)
         pendulum.reset(seed=1)
         for env, action, kind, words in (
-                (pole, 2, ValueError, "choices 0 to 1"), (pole, -3, ValueError, "action -3 .* 0 to 1"),
+                (pole, 2, ValueError, "choices 0 to 1"),
+                (pole, -3, ValueError, "action -3 .* 0 to 1"),
                 (pole, 1 << 40, ValueError, str(1 << 40)),
                 (pole, 0.5, TypeError, "float64"), (pole, [0, 1], ValueError, "one action"),
                 (pendulum, [float("nan")], ValueError, "not a number"),
