@@ -143,14 +143,28 @@ int aq_train_folder_check_resumed(const aq_train_options *options, aq_error *err
                          options->run_dir);
 }
 
-/* Until this process ends, for what is made there before the learner takes the folder's lock. Where
- * folders can't be locked, as on some network disks, it is done without. */
-static int claim(const char *dir, aq_error *error)
+/* Until `ret_folder` is closed. Where folders can't be locked, as on some network disks, it is done
+ * without. */
+static int claim(const char *dir, int *ret_folder, aq_error *error)
 {
     const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
-               ? aq_fail(error, AQ_E_EXISTS, "%s: in use by another command", dir)
-               : 0;
+    if (folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        (void)close(folder);
+        return aq_fail(error, AQ_E_EXISTS, "%s: in use by another command", dir);
+    }
+    *ret_folder = folder;
+    return 0;
+}
+
+int aq_train_folder_check_unused(const char *dir, aq_error *error)
+{
+    int folder = -1;
+    int rc = aq_folder_lock_check(dir, error);
+    rc = rc != 0 ? rc : claim(dir, &folder, error);
+    if (folder >= 0) {
+        (void)close(folder);
+    }
+    return rc;
 }
 
 int aq_train_folder_choose(const aq_run_config *config, aq_train_options *options, aq_error *error)
@@ -170,9 +184,11 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
     if (!options->resume && !aq_train_folder_is_free(options->run_dir)) {
         return refuse_taken(options->run_dir, config->seed == 0, error);
     }
+    /* Open until this process ends, before and after its learner has the folder's lock, too. */
+    int folder = -1;
     int rc = aq_folder_lock_check(options->run_dir, error);
     rc = rc != 0 ? rc : aq_dir_create(options->run_dir, error);
-    rc = rc != 0 ? rc : claim(options->run_dir, error);
+    rc = rc != 0 ? rc : claim(options->run_dir, &folder, error);
     if (rc == 0 && !options->resume && !aq_train_folder_is_free(options->run_dir)) {
         return refuse_taken(options->run_dir, config->seed == 0, error); /* another was quicker */
     }

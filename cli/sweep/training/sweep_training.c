@@ -15,9 +15,9 @@
 #include "cli/run/checkpoint_folder.h"
 #include "cli/sweep/training/folder_copy.h"
 #include "cli/text/command.h"
+#include "cli/train/train_folder.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
-#include "common/sys/folder_lock.h"
 #include "envs/env_open.h"
 
 enum { PATH_BYTES = PATH_MAX + 256, LOG_BYTES_MAX = 1 << 20 };
@@ -60,7 +60,7 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
 {
     char folder[PATH_BYTES], source[PATH_BYTES];
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
-    int rc = aq_folder_lock_check(folder, error);
+    int rc = aq_train_folder_check_unused(folder, error);
     if (rc != 0) {
         return rc == AQ_E_EXISTS ? AQ_E_AGAIN : rc;
     }

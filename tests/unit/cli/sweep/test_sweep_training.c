@@ -3,6 +3,10 @@
  */
 #include "cli/sweep/training/sweep_training.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "common/sys/file.h"
 #include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
@@ -179,5 +183,24 @@ TEST_IN_FOLDER(a_run_goes_on_from_its_checkpoint_or_begins_anew)
         assert_succeeds(aq_sweep_training_prepare(study, dir, 0, &refusal));
         assert_int_equal(aq_path_exists(folder), count == 2);
     }
+    sweep_dismiss(&hand);
+}
+
+/* Its learner has ended, and it evaluates, or it has not made one yet. */
+TEST_IN_FOLDER(a_folder_that_a_training_still_has_is_waited_for)
+{
+    const char *dir = cli_path(state, "study");
+    char folder[CLI_PATH_MAX + 64];
+    sweep_hand hand;
+    const aq_sweep_study *study = take_first(&hand, dir);
+    aq_sweep_training_folder(study, dir, 0, folder, sizeof(folder));
+    assert_succeeds(aq_dir_create(folder, &refusal));
+    const int training = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(flock(training, LOCK_EX), 0);
+    assert_int_equal(aq_sweep_training_prepare(study, dir, 0, &refusal), AQ_E_AGAIN);
+    assert_true(aq_path_exists(folder));
+    (void)close(training);
+    assert_succeeds(aq_sweep_training_prepare(study, dir, 0, &refusal));
+    assert_false(aq_path_exists(folder));
     sweep_dismiss(&hand);
 }
