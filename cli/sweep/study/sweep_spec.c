@@ -68,8 +68,7 @@ static int add_to_plan(const aq_sweep_spec *spec, const aq_run_config *config, a
     if (!says_steps && config->limits.env_steps != plan->steps) {
         return aq_fail(error, AQ_E_INVALID,
                        "trials would take %" PRIu64 " or %" PRIu64
-                       " environment steps, as presets say; settings: {limits.env_steps: %" PRIu64
-                       "} works, and so do rungs",
+                       " environment steps, as presets say; rungs: [%" PRIu64 "] works",
                        plan->steps, config->limits.env_steps, config->limits.env_steps);
     }
     plan->is_resumed = plan->is_resumed && goes_on(spec, config);
