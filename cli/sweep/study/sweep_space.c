@@ -132,8 +132,29 @@ void aq_sweep_point_at(const aq_sweep_space *space, const double *places, aq_swe
 
 /* ---- grids ---------------------------------------------------------------------------------- */
 
-/* The point of these digits; false when one that does not count is above 0: another point is the
- * same. */
+static void grid_value(const aq_sweep_dim *dim, size_t digit, char out[AQ_SWEEP_VALUE_MAX])
+{
+    if (dim->scale == AQ_SWEEP_CHOICE) {
+        memcpy(out, dim->choices[digit], AQ_SWEEP_VALUE_MAX);
+    } else {
+        aq_sweep_dim_value(dim, dim->count > 1 ? (double)digit / (double)(dim->count - 1) : 0.5,
+                           out);
+    }
+}
+
+/* As where a range has fewer values than points. */
+static bool is_as_before(const aq_sweep_dim *dim, size_t digit, const char *value)
+{
+    char before[AQ_SWEEP_VALUE_MAX];
+    if (digit == 0) {
+        return false;
+    }
+    grid_value(dim, digit - 1, before);
+    return strcmp(before, value) == 0;
+}
+
+/* The point of these digits; false when another point is the same: a digit above 0 does not count,
+ * or gives the value of the one before it. */
 static bool grid_at(const aq_sweep_space *space, size_t number, aq_sweep_point *ret_point)
 {
     size_t digits[AQ_SWEEP_DIMS_MAX];
@@ -148,12 +169,11 @@ static bool grid_at(const aq_sweep_space *space, size_t number, aq_sweep_point *
             if (digits[i] > 0) {
                 return false;
             }
-        } else if (dim->scale == AQ_SWEEP_CHOICE) {
-            memcpy(point.values[i], dim->choices[digits[i]], AQ_SWEEP_VALUE_MAX);
-        } else {
-            const double steps = dim->count > 1 ? (double)(dim->count - 1) : 2;
-            aq_sweep_dim_value(dim, dim->count > 1 ? (double)digits[i] / steps : 0.5,
-                               point.values[i]);
+            continue;
+        }
+        grid_value(dim, digits[i], point.values[i]);
+        if (is_as_before(dim, digits[i], point.values[i])) {
+            return false;
         }
     }
     *ret_point = point;

@@ -70,8 +70,9 @@ bool aq_sweep_counts(const aq_sweep_space *space, size_t index, const aq_sweep_p
 void aq_sweep_point_at(const aq_sweep_space *space, const double *places,
                        aq_sweep_point *ret_point);
 
-/* How many points a grid has, without those that only differ where it does not count; more than
- * AQ_SWEEP_GRID_MAX when they are too many. */
+/* How many points a grid has, each once: of those that only differ where it does not count, and of
+ * those that a range with few values gives again, the first; more than AQ_SWEEP_GRID_MAX when they
+ * are too many. */
 size_t aq_sweep_grid_size(const aq_sweep_space *space);
 
 /* Number `index` of them, below the size; the last dimension goes round first. */

@@ -88,6 +88,25 @@ TEST(a_grid_leaves_out_what_does_not_count)
     assert_string_equal(point.values[1], "200");
 }
 
+TEST(a_grid_has_each_value_of_a_short_range_once)
+{
+    static const char *const values[][2] = {{"16", "1"}, {"16", "2"}, {"32", "1"}, {"32", "2"}};
+    aq_sweep_spec spec;
+    aq_sweep_point point;
+    sweep_spec("task: gym:CartPole-v1\n"
+               "method: grid\n"
+               "space:\n"
+               "  learner.batch_size: {pow2: [16, 32]}\n"
+               "  learner.n_step: {linear: [1, 2], points: 5}\n",
+               &spec);
+    assert_int_equal(spec.trials, sizeof(values) / sizeof(values[0]));
+    EACH_ROW(i, values) {
+        aq_sweep_grid_point(&spec.space, i, &point);
+        assert_string_equal(point.values[0], values[i][0]);
+        assert_string_equal(point.values[1], values[i][1]);
+    }
+}
+
 TEST(sobol_fills_each_dimension_evenly)
 {
     enum { POINTS = 256 };
