@@ -90,9 +90,14 @@ static bool is_known(const costs *of)
 /* NaN where it cannot be told. */
 static double modelled(const aq_compare_summary *summary, const aq_compare_row *row, double n)
 {
+    const aq_compare_plan *plan = summary->plan;
     const enum aq_learning_mode mode = row->arm->mode;
     const double own = (double)row->arm->parallel;
-    const costs of = costs_of(row, &summary->rows[summary->baseline]);
+    const size_t alone = aq_compare_arms_find(plan->arms, plan->arm_count, mode, 1);
+    if (alone == plan->arm_count) {
+        return (double)NAN;
+    }
+    const costs of = costs_of(row, &summary->rows[alone]);
     if (mode == AQ_MODE_HYBRID || !is_known(&of) ||
         row->arm->parallel + row->arm->learners > summary->cpus) {
         return (double)NAN;

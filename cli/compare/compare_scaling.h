@@ -14,9 +14,9 @@
  *   model               rate(n) = min(n / a, k / (c / n + x (n - 1) / (N - 1)))
  *
  * a: seconds of an actor that does not wait, for an environment step; u: of the learner's training,
- * likewise; c: of its training, for an update of one rank (of a whole network); k: environment
- * steps for one rank's update; x: seconds of an update's exchange of N ranks, which grows with the
- * messages to the others. Any thread.
+ * likewise; c: of its training, for an update of one rank (of a whole network, as one learner with
+ * one actor tells); k: environment steps for one rank's update; x: seconds of an update's exchange
+ * of N ranks, which grows with the messages to the others. Any thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_SCALING_H
 #define AQ_CLI_COMPARE_COMPARE_SCALING_H

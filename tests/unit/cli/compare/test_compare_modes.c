@@ -212,6 +212,22 @@ TEST_OF_MODES(the_model_tells_nothing_of_processes_that_shared_processors)
     assert_true(isfinite(aq_compare_scaling(summary, 0, 4).efficiency));
 }
 
+/* The model's own updates are of a part of the networks, which says nothing of a whole one. */
+TEST_OF_MODES(a_network_that_is_split_is_set_against_one_learner_alone)
+{
+    const made_run split = {"model", 10, 4000, 1000, 2, 1, 6, 1000, "finished"};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        write_run(&plan, 3, seed, &split);
+    }
+    aq_compare_summary *summary = summarize();
+    summary->baseline = 3; /* without experience, the first */
+    /* Updates of 12 ms, shared by two and by four, with 2 ms of exchange, three times as long
+     * among four. */
+    const aq_scaling at = aq_compare_scaling(summary, 3, 4);
+    assert_true(at.is_model);
+    assert_near(at.efficiency, 3 * (12.0 / 2 + 2) / (12.0 / 4 + 3 * 2) / 2, ROUNDING);
+}
+
 /* async-1 was not run. */
 TEST_OF_MODES(the_model_tells_nothing_where_one_alone_was_not_measured)
 {
