@@ -217,7 +217,10 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
         [AQ_COMPARE_MODES] = "ways of learning in parallel, side by side"};
     char title[STATE_BYTES];
     aq_figure room;
-    char steps[32] = "any number of";
+    char steps[32] = "any number of", actors[48] = "actors"; /* modes have their own numbers */
+    if (plan->request.subject != AQ_COMPARE_MODES) {
+        (void)snprintf(actors, sizeof(actors), "%" PRIu64 " actors", plan->config.actor.count);
+    }
     if (plan->config.limits.env_steps > 0) {
         (void)snprintf(steps, sizeof(steps), "%" PRIu64, plan->config.limits.env_steps);
     }
@@ -226,11 +229,10 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
     aq_html_begin(out, title);
     aq_long_text_add(out, "<h1>");
     aq_long_text_add_html(out, plan->config.task);
-    aq_long_text_add(
-        out,
-        ": %s</h1>\n<p>Preset %s, networks of %s, %" PRIu64 " actors of %" PRIu64 " environments, ",
-        subjects[plan->request.subject], plan->config.preset, plan->config.learner.hidden,
-        plan->config.actor.count, plan->config.actor.envs);
+    aq_long_text_add(out,
+                     ": %s</h1>\n<p>Preset %s, networks of %s, %s of %" PRIu64 " environments, ",
+                     subjects[plan->request.subject], plan->config.preset,
+                     plan->config.learner.hidden, actors, plan->config.actor.envs);
     aq_long_text_add(out, "%s environment steps a run. Threshold %s%s.</p>\n", steps,
                      aq_figure_number(&room, summary->threshold),
                      summary->threshold_source == AQ_THRESHOLD_GIVEN  ? ", as given"

@@ -250,6 +250,7 @@ TEST_OF_MODES(the_report_holds_everything)
                                         "Use of resources:",
                                         "Which problems each suits:",
                                         "no &lt;such&gt; ranks",
+                                        ", actors of ", /* each mode has its number */
                                         "(model)",
                                         "--learners 2",
                                         "How many versions",
