@@ -273,13 +273,14 @@ static void say_result(const aq_compare_run *run)
                   aq_figure_return(&value, aq_compare_curve_final(&run->curve)));
 }
 
-/* A run that is over stays as it is, but one that the machine failed is tried again. */
+/* A run that is over stays as it is. What the machine failed is tried again, and so is what was
+ * refused, since a daemon says so, too, of a port that was busy: else it says it again at once. */
 static int train_one(const aq_compare_plan *plan, size_t number, size_t arm, uint64_t seed,
                      bool quiet, bool *ret_interrupted, aq_error *error)
 {
     aq_compare_run run;
     aq_compare_run_read(plan, arm, seed, &run);
-    bool is_over = run.outcome != AQ_OUTCOME_MISSING && run.outcome != AQ_OUTCOME_FAILED;
+    bool is_over = run.outcome == AQ_OUTCOME_FINISHED || run.outcome == AQ_OUTCOME_DIVERGED;
     aq_compare_run_fini(&run);
     if (is_over) {
         return 0;

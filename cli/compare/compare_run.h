@@ -18,7 +18,7 @@
     X(AQ_OUTCOME_MISSING, "missing")   /* not begun, or not over */                                \
     X(AQ_OUTCOME_FINISHED, "finished") /* at its limits */                                         \
     X(AQ_OUTCOME_DIVERGED, "diverged") /* what it learned from was not finite any more */          \
-    X(AQ_OUTCOME_REFUSED, "refused") /* the precision cannot be built, for this task or at all */  \
+    X(AQ_OUTCOME_REFUSED, "refused")   /* by a daemon at its start: tried again likewise */        \
     X(AQ_OUTCOME_FAILED, "failed") /* by the machine: tried again when the comparison is resumed */
 enum aq_run_outcome { AQ_RUN_OUTCOMES(AQ_CHOICE_CONSTANT) };
 const char *aq_run_outcome_name(enum aq_run_outcome outcome); /* static storage */

@@ -130,12 +130,13 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
     assert_true(resumed("int8-s1/result.json") <= 1);
 }
 
-TEST_WITH(a_run_that_has_no_checkpoint_begins_anew, setup, cli_fixture_teardown)
+/* Its port was busy, say, and is free now. */
+TEST_WITH(a_run_that_was_refused_and_has_no_checkpoint_begins_anew, setup, cli_fixture_teardown)
 {
     run_small("int8");
     program_assert_success();
     aq_dir_remove(file_in(folder, "int8-s1/checkpoints"));
-    file_put_text(file_in(folder, "int8-s1/result.json"), "{}");
+    file_put_text(file_in(folder, "int8-s1/result.json"), "{\"outcome\": \"refused\"}");
     json_t *json = program_gives("compare", "--output", folder, "--resume", "-q", "--json", NULL);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
     assert_int_equal(resumed("int8-s1/result.json"), 0);
