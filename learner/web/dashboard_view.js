@@ -228,10 +228,14 @@ function showReplay(run, shards) {
         countText(stored) + " of " + countText(run.plan.capacity) + " steps",
         bytesText(sum("bytes")), [{name: "stored", key: 5, share}]));
     const inserted = sum("inserted");
+    /* As `inserted` is, in all lives of the stores; a shard's own sum begins anew at its start. */
+    const sampled = shards.flatMap((each) => each.replay.tables || [])
+        .filter((each) => each.name === run.plan.table)
+        .reduce((all, each) => all + numeric(each.sampled), 0);
     fillFacts(byId("replay"), [
         ["Inserted", countText(inserted) + " steps, " + rateText(sum("insert_per_s")) + "/s"],
-        ["Sampled", countText(sum("sampled")) + " items, " + rateText(sum("sample_per_s")) + "/s"],
-        ["Samples a step", numberText(ratio(sum("sampled"), inserted)) +
+        ["Sampled", countText(sampled) + " items, " + rateText(sum("sample_per_s")) + "/s"],
+        ["Samples a step", numberText(ratio(sampled, inserted)) +
             (run.plan.samples_per_insert > 0 ? " (" + numberText(run.plan.samples_per_insert) +
                 " wanted)" : "")],
         ["An answer takes", millisecondsText(use.answer_ms_mean)],

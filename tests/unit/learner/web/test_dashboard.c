@@ -114,6 +114,7 @@ TEST_IN(dashboard_stand, stand, a_run_document_says_who_where_and_how)
     assert_string_equal(text_in(run, "status", "algorithm"), "dqn");
     assert_string_equal(text_in(run, "status", "run_dir"), "/runs/one");
     assert_string_equal(text_in(run, "plan", "network"), "4-64-64-2");
+    assert_string_equal(text_in(run, "plan", "table"), stand->plan.table.name);
     assert_string_equal(text_in(run, "verdict", "headline"), "Waiting for a replay shard to join");
     assert_string_equal(text_in(run, "verdict", "level"), "bad");
     assert_int_equal(json_integer_value(json_object_get(run, "members_total")), 1);
