@@ -24,6 +24,8 @@ static const aq_history_column progress_columns[] = {
     {"learner_waits", "batch_wait_share", AQ_HISTORY_MEAN},
     {"actors_waited_s", "time/actors/waiting_s", AQ_HISTORY_LAST},
     {"actors_ran_s", "time/actors/running_s", AQ_HISTORY_LAST},
+    {"waited_limiter_s", "replay_use/waited_limiter_s", AQ_HISTORY_LAST},
+    {"waited_answer_s", "replay_use/waited_answer_s", AQ_HISTORY_LAST},
     {"training_return", "training_return", AQ_HISTORY_MEAN},
     {"cost", "quantization_cost", AQ_HISTORY_MEAN},
     {"bytes", "broadcast_bytes", AQ_HISTORY_LAST},

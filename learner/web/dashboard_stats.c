@@ -57,25 +57,51 @@ enum aq_return_trend aq_dashboard_trend(const aq_history_series *screened)
                                     : AQ_TREND_LEVEL;
 }
 
+/* The first row whose rise over the one before lies within the last minute. */
+static size_t first_lately(const aq_history_series *progress)
+{
+    const size_t rows = aq_history_series_rows(progress);
+    const double since_s = rows ? aq_history_series_at(progress, rows - 1, 0) - LATELY_S : 0;
+    size_t first = rows;
+    while (first > 1 && aq_history_series_at(progress, first - 1, 0) > since_s) {
+        first--;
+    }
+    return first;
+}
+
+static double rise_at(const aq_history_series *progress, size_t row, size_t column)
+{
+    return aq_history_series_at(progress, row, column) -
+           aq_history_series_at(progress, row - 1, column);
+}
+
 /* How much of their time actors waited lately. Sums over those that are here: when one joins or
  * leaves they jump, and such a second is passed over. */
 static double actors_wait(const aq_history_series *progress)
 {
     double waited_s = 0;
     double ran_s = 0;
-    const size_t rows = aq_history_series_rows(progress);
-    const double since_s = rows ? aq_history_series_at(progress, rows - 1, 0) - LATELY_S : 0;
-    for (size_t i = rows; i > 1 && aq_history_series_at(progress, i - 1, 0) > since_s; i--) {
-        const double ran = aq_history_series_at(progress, i - 1, AQ_PROGRESS_ACTORS_RAN) -
-                           aq_history_series_at(progress, i - 2, AQ_PROGRESS_ACTORS_RAN);
-        const double waited = aq_history_series_at(progress, i - 1, AQ_PROGRESS_ACTORS_WAITED) -
-                              aq_history_series_at(progress, i - 2, AQ_PROGRESS_ACTORS_WAITED);
+    for (size_t i = first_lately(progress); i < aq_history_series_rows(progress); i++) {
+        const double ran = rise_at(progress, i, AQ_PROGRESS_ACTORS_RAN);
+        const double waited = rise_at(progress, i, AQ_PROGRESS_ACTORS_WAITED);
         if (ran > 0 && waited >= 0 && waited <= ran) {
             ran_s += ran;
             waited_s += waited;
         }
     }
     return ran_s > 0 ? waited_s / ran_s : (double)NAN;
+}
+
+/* What the learner mostly waited for lately. Its sums begin anew with each process. */
+static enum aq_verdict_wait waits_for(const aq_history_series *progress)
+{
+    double answers_s = 0;
+    double actors_s = 0;
+    for (size_t i = first_lately(progress); i < aq_history_series_rows(progress); i++) {
+        answers_s += fmax(0, rise_at(progress, i, AQ_PROGRESS_WAITED_FOR_ANSWERS));
+        actors_s += fmax(0, rise_at(progress, i, AQ_PROGRESS_WAITED_FOR_ACTORS));
+    }
+    return answers_s > actors_s ? AQ_VERDICT_WAITS_FOR_ANSWERS : AQ_VERDICT_WAITS_FOR_ACTORS;
 }
 
 double aq_dashboard_threshold(const aq_run_plan *plan)
@@ -110,16 +136,12 @@ static void count_member(const Actorq__V1__MemberStatus *member, uint64_t silent
 
 static void take_learner(const Actorq__V1__LearnerStatus *learner, aq_run_facts *facts)
 {
-    const Actorq__V1__ReplayUseStatus *use = learner->replay_use;
     facts->wall_s = learner->wall_s;
     facts->env_steps = learner->env_steps;
     facts->learner_steps = learner->learner_steps;
     facts->trouble = learner->trouble[0] != '\0' ? learner->trouble : NULL;
     facts->return_now = learner->return_mean;
     facts->return_best = learner->return_best;
-    facts->waits_for = use && use->waited_answer_s > use->waited_limiter_s
-                           ? AQ_VERDICT_WAITS_FOR_ANSWERS
-                           : AQ_VERDICT_WAITS_FOR_ACTORS;
 }
 
 static void take_findings(const Actorq__V1__LearnerStatus *learner, aq_findings *findings)
@@ -152,6 +174,7 @@ void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan
         .shards_wanted = (uint32_t)config->replay.shards,
         .learner_waits = aq_history_series_recent(lately, AQ_PROGRESS_LEARNER_WAITS, LATELY_S),
         .actors_wait = actors_wait(lately),
+        .waits_for = waits_for(lately),
         .threshold = aq_dashboard_threshold(plan),
         .trend =
             aq_dashboard_trend(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED)),

@@ -92,7 +92,8 @@ TEST(columns_that_are_asked_for_by_number_are_where_they_are_said_to_be)
     aq_run_history *history = make();
     tell(history, "{\"event\":\"progress\",\"wall_s\":1,\"env_steps_per_s\":3,"
                   "\"learner_steps_per_s\":4,\"batch_wait_share\":9,"
-                  "\"time\":{\"actors\":{\"waiting_s\":10,\"running_s\":11}}}");
+                  "\"time\":{\"actors\":{\"waiting_s\":10,\"running_s\":11}},"
+                  "\"replay_use\":{\"waited_limiter_s\":12,\"waited_answer_s\":13}}");
     tell(history, "{\"event\":\"evaluation\",\"wall_s\":1,\"return_mean\":33,\"confirmed\":false}");
     const aq_history_series *progress =
         aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_PROGRESS);
@@ -103,6 +104,8 @@ TEST(columns_that_are_asked_for_by_number_are_where_they_are_said_to_be)
     assert_true(aq_history_series_at(progress, 0, AQ_PROGRESS_LEARNER_WAITS) == 9);
     assert_true(aq_history_series_at(progress, 0, AQ_PROGRESS_ACTORS_WAITED) == 10);
     assert_true(aq_history_series_at(progress, 0, AQ_PROGRESS_ACTORS_RAN) == 11);
+    assert_true(aq_history_series_at(progress, 0, AQ_PROGRESS_WAITED_FOR_ACTORS) == 12);
+    assert_true(aq_history_series_at(progress, 0, AQ_PROGRESS_WAITED_FOR_ANSWERS) == 13);
     assert_true(aq_history_series_at(screened, 0, AQ_EVALUATION_RETURN) == 33);
 }
 
@@ -124,20 +127,22 @@ TEST(lines_that_are_not_shown_change_nothing)
 static void write_progress(char *out, size_t size, int second)
 {
     const double at = second;
-    (void)snprintf(out, size,
-                   "{\"event\":\"progress\",\"wall_s\":%d.2628728,\"env_steps\":%.0f,"
-                   "\"learner_steps\":%.0f,\"env_steps_per_s\":2112.315688,"
-                   "\"learner_steps_per_s\":264.039461,\"loss\":1.469368763,"
-                   "\"q_mean\":7.156174956,\"staleness\":747.4868744,"
-                   "\"training_return\":72.42372724,\"broadcast_bytes\":%.0f,"
-                   "\"broadcast_bytes_fp32\":%.0f,\"quantization_cost\":0.01234567,\"actors\":2,"
-                   "\"batch_wait_share\":0.0127349,\"replay\":{\"sample_per_s\":318608.6296,"
-                   "\"stored\":99991,\"waiting\":\"\"},\"time\":{\"actors\":{\"waiting_s\":%d.548,"
-                   "\"running_s\":%d.953669}},\"energy\":{\"roles\":{\"learner\":{\"energy_j\":%d."
-                   "8144752},\"actor\":{\"energy_j\":%d.116},\"evaluator\":{\"energy_j\":%d.2738},"
-                   "\"replay\":{\"energy_j\":%d.9696048}}}}",
-                   second, 2000 * at, 300 * at, 1000 * at, 3900 * at, second, 2 * second,
-                   3 * second, second, second / 2, 2 * second);
+    (void)snprintf(
+        out, size,
+        "{\"event\":\"progress\",\"wall_s\":%d.2628728,\"env_steps\":%.0f,"
+        "\"learner_steps\":%.0f,\"env_steps_per_s\":2112.315688,"
+        "\"learner_steps_per_s\":264.039461,\"loss\":1.469368763,"
+        "\"q_mean\":7.156174956,\"staleness\":747.4868744,"
+        "\"training_return\":72.42372724,\"broadcast_bytes\":%.0f,"
+        "\"broadcast_bytes_fp32\":%.0f,\"quantization_cost\":0.01234567,\"actors\":2,"
+        "\"batch_wait_share\":0.0127349,\"replay\":{\"sample_per_s\":318608.6296,"
+        "\"stored\":99991,\"waiting\":\"\"},\"time\":{\"actors\":{\"waiting_s\":%d.548,"
+        "\"running_s\":%d.953669}},\"replay_use\":{\"waited_limiter_s\":%d.264039461,"
+        "\"waited_answer_s\":%d.039461469},\"energy\":{\"roles\":{\"learner\":{\"energy_j\":%d."
+        "8144752},\"actor\":{\"energy_j\":%d.116},\"evaluator\":{\"energy_j\":%d.2738},"
+        "\"replay\":{\"energy_j\":%d.9696048}}}}",
+        second, 2000 * at, 300 * at, 1000 * at, 3900 * at, second, 2 * second, second / 3,
+        second / 4, 3 * second, second, second / 2, 2 * second);
 }
 
 TEST(a_week_fits_into_a_document_of_200_kb)

@@ -264,6 +264,7 @@ static void take_facts(const Actorq__V1__StatusReply *status, void *user)
     assert_int_equal(facts.learner_steps, 1234);
     assert_near(facts.learner_waits, 0.5, 1e-12);
     assert_near(facts.actors_wait, 0.25, 1e-12);
+    assert_int_equal(facts.waits_for, AQ_VERDICT_WAITS_FOR_ANSWERS);
     assert_null(facts.trouble);
 
     static char full[] = "no space";
@@ -311,10 +312,12 @@ TEST_IN(dashboard_stand, stand, facts_are_of_the_members_and_of_the_last_minute)
     for (int second = 0; second < 120; second++) {
         /* A second actor joins meanwhile: sums jump. */
         const double more = second < 100 ? 0 : 1000;
-        json_t *line =
-            json_pack("{s:s, s:f, s:f, s:{s:{s:f, s:f}}}", "event", "progress", "wall_s",
-                      (double)second, "batch_wait_share", second < 60 ? 1.0 : 0.5, "time", "actors",
-                      "waiting_s", 0.25 * second + 2 * more, "running_s", second + more);
+        /* For the minute before, the learner waited for actors. */
+        json_t *line = json_pack(
+            "{s:s, s:f, s:f, s:{s:{s:f, s:f}}, s:{s:f, s:f}}", "event", "progress", "wall_s",
+            (double)second, "batch_wait_share", second < 60 ? 1.0 : 0.5, "time", "actors",
+            "waiting_s", 0.25 * second + 2 * more, "running_s", second + more, "replay_use",
+            "waited_limiter_s", fmin(second, 59), "waited_answer_s", 0.5 * fmax(0, second - 59));
         aq_run_history_line(stand->history, line);
         json_decref(line);
     }
