@@ -338,6 +338,7 @@ static int finish_training(learner *self, aq_error *error)
     aq_coordinator_end_evaluations(self->parts.coordinator);
     aq_learner_pages_end(self->parts.pages);
     aq_training_stop(self->parts.training);
+    hear_ranks(self); /* what came since the last second, and with the meeting that ended it */
     (void)uv_run(&self->loop, UV_RUN_NOWAIT); /* what the stage still reported */
     aq_best_policy_settle(&self->parts.best, self->parts.shelf, self->parts.coordinator);
     int rc = aq_training_checkpoint_last(self->parts.training, true, &failure);

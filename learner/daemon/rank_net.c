@@ -21,7 +21,7 @@
 #include "learner/run/run_plan.h"
 #include "learner/train/trainer.h"
 
-enum { TICK_MS = 5, ENERGY_MS = 1000 };
+enum { TICK_MS = 5, ENERGY_MS = 200 };
 
 typedef struct rank {
     aq_ranks ranks;
