@@ -239,7 +239,7 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
         .training_return = summary.return_mean,
         .policy_version = newest != NULL ? newest->snapshot->version : 0,
         .policies = aq_policy_shelf_totals(report->parts->shelf),
-        .quantization_cost = newest != NULL ? (double)newest->measured.cost : (double)NAN,
+        .quantization_cost = aq_publication_cost(newest),
         .actors = summary.actors,
         .evaluators = summary.evaluators,
         .shards = summary.shards,

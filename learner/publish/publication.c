@@ -280,3 +280,10 @@ const aq_buffer *aq_publication_broadcast(const aq_publication *publication)
 {
     return publication->delta.size > 0 ? &publication->delta : &publication->frame;
 }
+
+double aq_publication_cost(const aq_publication *publication)
+{
+    return publication != NULL && publication->measured.rows > 0
+               ? (double)publication->measured.cost
+               : (double)NAN;
+}

@@ -74,6 +74,9 @@ typedef struct aq_publication {
     aq_quant_error measured; /* of the quantized form, also when it was not the one to go out */
 } aq_publication;
 
+/* What quantizing costs, of what is at stake. NaN: it was not measured; NULL has none, either. */
+double aq_publication_cost(const aq_publication *publication);
+
 /* Takes `exact`, the caller's alone: the parameters in fp32, to which `meta` is given. The receiver
  * owns one reference to each snapshot. `obs` (rows, inputs) are recent observations; rows may be 0:
  * nothing is measured then. The version becomes the newest of `history`. AQ_E_CORRUPT for

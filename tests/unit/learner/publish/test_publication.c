@@ -157,7 +157,7 @@ TEST_IN(publication_desk, desk, int8_past_its_budget_goes_out_as_fp32)
     make_undecided(&desk->kit);
 
     const aq_publication *made = publish(desk, &config, ROWS);
-    assert_true(made->measured.cost > 0);
+    assert_true(aq_publication_cost(made) > 0);
     assert_true(made->fell_back);
     assert_says(made->fallback, "quantizing costs");
     assert_says(made->fallback, "quantizer.error_budget is 0");
@@ -220,6 +220,8 @@ TEST_IN(publication_desk, desk, without_observations_nothing_is_measured)
     const aq_publication *made = publish(desk, &config, 0);
     assert_false(made->fell_back);
     assert_int_equal(made->measured.rows, 0);
+    assert_true(isnan(aq_publication_cost(made)));
+    assert_true(isnan(aq_publication_cost(NULL)));
     assert_frame_is_the_snapshot(made);
 }
 
