@@ -344,13 +344,15 @@ static double foreseen(const aq_learning_facts *facts, uint64_t count)
     return facts->state == AQ_RUN_BUDGET ? (double)count : (double)INFINITY;
 }
 
-/* Each step may be learned from more often, as long as there is no update for each; else the run
- * is too short. */
+/* Each step may be learned from more often, as long as there is no update for each and updates are
+ * not what the run is limited by; else it is too short. */
 static void suggest_updates(const aq_learning_facts *facts, double times, aq_finding *finding)
 {
     const aq_run_config *config = facts->config;
-    const double often =
-        config->actor.gradients ? 0 : round_out(times * config->replay.samples_per_insert);
+    const bool is_limit = strcmp(nearest_limit(facts).key, "limits.learner_steps") == 0;
+    const double often = config->actor.gradients || is_limit
+                             ? 0
+                             : round_out(times * config->replay.samples_per_insert);
     if (often > 0 && often <= (double)config->learner.batch_size) {
         suggest(finding, "replay.samples_per_insert=%g", often);
     } else {

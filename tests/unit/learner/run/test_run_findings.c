@@ -258,6 +258,18 @@ TEST(too_few_updates_are_foreseen)
     assert_int_equal(findings_of(&facts).count, 0);
 }
 
+/* Learning more often from each step would end it sooner. */
+TEST(of_a_run_that_its_updates_end_more_are_proposed)
+{
+    aq_run_config config = default_config();
+    config.replay.samples_per_insert = 1;
+    config.limits.learner_steps = 2000;
+    aq_learning_facts facts = good_facts(&config);
+    facts.env_steps = 100000;
+    facts.learner_steps = 2000;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "limits.learner_steps=10000");
+}
+
 TEST(without_a_limit_nothing_is_foreseen)
 {
     aq_run_config config = default_config();
