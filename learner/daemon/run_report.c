@@ -38,6 +38,7 @@ struct aq_run_report {
     report_window window;
     uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
     uint64_t outdated;                     /* steps that it did not, as they were too old */
+    uint64_t env_steps_before;             /* of earlier processes */
     uint64_t shards_outdated; /* the most that shards told: what some leave with stays */
     bool has_told;            /* of progress */
     Actorq__V1__MetricStatus shown[AQ_METRICS_MAX]; /* by the status */
@@ -71,10 +72,11 @@ int aq_run_report_create(const aq_learner_parts *parts, aq_run_report **ret_repo
         return AQ_E_NOMEM;
     }
     report->parts = parts;
+    report->env_steps_before = aq_coordinator_env_steps(parts->coordinator);
     report->window = (report_window){
         .begun_ns = aq_clock_monotonic_ns(),
         /* Those of earlier processes are no steps of the first second. */
-        .env_steps = aq_coordinator_env_steps(parts->coordinator),
+        .env_steps = report->env_steps_before,
         .env_steps_made = env_steps_made(parts->coordinator),
         .staleness = NAN,
         .answer_ms = NAN,
@@ -172,6 +174,7 @@ static void find(aq_run_report *report, int64_t now_ns)
     aq_learning_facts_take(facts, aq_agent_metrics(report->parts->agent), report->window.metrics);
     facts->state = aq_coordinator_state(report->parts->coordinator);
     facts->env_steps = aq_coordinator_env_steps(report->parts->coordinator);
+    facts->own_steps = facts->env_steps - report->env_steps_before;
     facts->learner_steps = aq_training_step(report->parts->training);
     facts->wall_s = aq_coordinator_wall_s(report->parts->coordinator, now_ns);
     facts->versions = totals.versions;

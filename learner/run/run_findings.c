@@ -310,12 +310,13 @@ static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
     const bool are_steps =
         aq_algorithm_learns_from(config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES;
     const double step_size = facts->reward_size / (are_steps ? 1 : (double)config->learner.n_step);
+    const bool has_played = facts->own_steps > 0; /* not yet: what is drawn was played before */
     char steps[FIGURE_MAX];
     aq_finding *finding = NULL;
-    (void)aq_text_count(steps, sizeof(steps), (double)facts->env_steps);
-    if (facts->rewarded_share == 0) {
+    (void)aq_text_count(steps, sizeof(steps), (double)facts->own_steps);
+    if (has_played && facts->rewarded_share == 0) {
         finding = add(findings, "no reward was seen in %s environment steps", steps);
-    } else if (facts->ended_share == 0 && ceiling - floor <= 1e-3 * fabs(ceiling)) {
+    } else if (has_played && facts->ended_share == 0 && ceiling - floor <= 1e-3 * fabs(ceiling)) {
         finding = add(findings,
                       "every step of %s brought the same reward, and no episode ended but at its "
                       "step limit: nothing tells actions apart",

@@ -19,6 +19,7 @@ typedef struct aq_learning_facts {
     const aq_run_config *config;
     enum aq_run_state state;
     uint64_t env_steps, learner_steps;
+    uint64_t own_steps; /* of env_steps, those since this process began */
     double wall_s;
     uint64_t versions, fallbacks; /* published in all; of them in fp32 instead */
     /* Of metrics of these names, the last number. */
@@ -27,7 +28,7 @@ typedef struct aq_learning_facts {
     double actions_saturated;
     double reward_size;
     double levels_changed, step_kl;
-    /* Likewise, over the whole run the least or the greatest. */
+    /* Likewise, the least or the greatest since this process began. */
     double value_floor, value_ceiling;
     double rewarded_share, ended_share;
 } aq_learning_facts;

@@ -21,7 +21,7 @@ static aq_learning_facts good_facts(const aq_run_config *config)
     aq_learning_facts facts;
     aq_learning_facts_init(&facts, config);
     facts.state = AQ_RUN_BUDGET;
-    facts.env_steps = 500000;
+    facts.env_steps = facts.own_steps = 500000;
     facts.learner_steps = 250000;
     facts.wall_s = 60;
     facts.versions = 2500;
@@ -174,6 +174,18 @@ TEST(values_of_distributions_are_never_too_large)
     aq_learning_facts facts = good_facts(&config);
     facts.q_greatest = 3944;
     facts.mass_above = 0;
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
+/* It knows of no rewards but those that it has drawn itself. */
+TEST(of_a_resumed_run_rewards_are_missed_in_the_steps_since)
+{
+    const aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    facts.rewarded_share = 0;
+    facts.own_steps = 20000;
+    assert_says(findings_of(&facts).rows[0].words, "no reward was seen in 20.0k environment steps");
+    facts.own_steps = 0;
     assert_int_equal(findings_of(&facts).count, 0);
 }
 
