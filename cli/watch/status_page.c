@@ -151,11 +151,13 @@ static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
 static void print_gap(FILE *out, const Actorq__V1__PrecisionGapStatus *gap)
 {
     aq_figure mean, width, latest;
+    const bool has_latest = isfinite(gap->latest_mean);
     aq_print_fact(out, "fp32",
                   "returns as broadcast are %s +- %s above those in fp32, over %" PRIu64
-                  " pairs of episodes of %" PRIu64 " versions; the latest by %s",
+                  " pairs of episodes of %" PRIu64 " versions%s%s",
                   aq_figure_number(&mean, gap->mean), aq_figure_number(&width, gap->ci95),
-                  gap->episodes, gap->versions, aq_figure_number(&latest, gap->latest_mean));
+                  gap->episodes, gap->versions, has_latest ? "; the latest by " : "",
+                  has_latest ? aq_figure_number(&latest, gap->latest_mean) : "");
 }
 
 /* What a learner says, which may be of another version, as what its file would say. */

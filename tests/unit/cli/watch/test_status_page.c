@@ -100,6 +100,30 @@ TEST(pages_say_what_is_asked_first)
     }
 }
 
+/* A resumed run has none yet. */
+TEST(the_latest_comparison_with_fp32_is_told_where_there_is_one)
+{
+    static const struct {
+        double latest;
+        const char *shown;
+    } cases[] = {
+        {-2.5, "over 20 pairs of episodes of 2 versions; the latest by -2.5\n"},
+        {(double)NAN, "over 20 pairs of episodes of 2 versions\n"},
+    };
+    EACH_ROW(i, cases) {
+        status_fixture fixture = {0};
+        Actorq__V1__PrecisionGapStatus gap = ACTORQ__V1__PRECISION_GAP_STATUS__INIT;
+        status_fixture_learner(&fixture);
+        gap.versions = 2;
+        gap.episodes = 20;
+        gap.latest_mean = cases[i].latest;
+        fixture.learner.precision_gap = &gap;
+        FILE *out = cli_print_begin();
+        assert_int_equal(aq_status_page_print(out, "x", &fixture.reply, SIZE_MAX), 0);
+        assert_says(cli_print_end(), cases[i].shown);
+    }
+}
+
 /* So that it can be opened where the page is read. */
 TEST(a_dashboard_that_is_served_everywhere_is_where_the_learner_was_asked)
 {

@@ -252,6 +252,22 @@ TEST_IN(service_desk, desk, the_status_has_the_gap_once_something_was_compared)
     assert_true(gap->latest_ci95 == 0);
 }
 
+TEST_IN(service_desk, desk, of_a_resumed_gap_no_version_is_the_latest)
+{
+    const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    const aq_precision_gap kept = {.versions = 2, .episodes = 20, .mean = -0.5, .squares = 4.5};
+    aq_learner_service_restore_gap(desk->service, &kept);
+    const Actorq__V1__StatusReply *reply = desk_ask(desk, &request.base);
+    const Actorq__V1__PrecisionGapStatus *gap = reply->learner->precision_gap;
+    assert_true(gap->mean == -0.5);
+    assert_true(isnan(gap->latest_mean));
+    assert_true(isnan(gap->latest_ci95));
+    assert_true(isnan(gap->latest_return_fp32));
+    compare(desk, 4, 1, 0);
+    reply = desk_ask(desk, &request.base);
+    assert_true(reply->learner->precision_gap->latest_mean == 1);
+}
+
 TEST_IN(service_desk, desk, a_comparison_that_can_not_be_is_refused)
 {
     const struct {
