@@ -48,10 +48,21 @@ static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
     if (rc != 0) {
         return rc;
     }
-    const uint32_t call_ms = timeout_ms > CALL_MS_MIN ? timeout_ms : CALL_MS_MIN;
-    (void)uv_timer_start(&line->idle, on_idle, (uint64_t)call_ms + IDLE_MS, 0);
+    /* One that is signed again has what is left of its time; the other may have more. */
+    const uint32_t longest_ms = timeout_ms > CALL_MS_MIN ? timeout_ms : CALL_MS_MIN;
+    (void)uv_timer_start(&line->idle, on_idle, (uint64_t)longest_ms + IDLE_MS, 0);
     aq_rpc_channel *inner = aq_rpc_client_channel(line->client);
-    return inner->send(inner, frame, size, call_ms, answer, user);
+    return inner->send(inner, frame, size, timeout_ms, answer, user);
+}
+
+static void write_unreached(const aq_rpc_channel *channel, char *ret_text, size_t size)
+{
+    const aq_fetch_line *line = (const aq_fetch_line *)channel;
+    ret_text[0] = '\0';
+    if (line->client != NULL) {
+        const aq_rpc_channel *inner = aq_rpc_client_channel(line->client);
+        inner->write_unreached(inner, ret_text, size);
+    }
 }
 
 int aq_fetch_line_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
@@ -66,7 +77,9 @@ int aq_fetch_line_create(uv_loop_t *loop, const char *url, const aq_net_limits *
     line->limits = *limits;
     aq_rpc_channel_init(&line->channel, limits->message_bytes_max, aq_rng_system_seed());
     line->channel.token = aq_security_token(limits->security);
+    line->channel.timeout_ms_min = CALL_MS_MIN;
     line->channel.send = send_call;
+    line->channel.write_unreached = write_unreached;
     int rc = uv_timer_init(loop, &line->idle);
     AQ_ASSERT(rc == 0);
     line->idle.data = line;

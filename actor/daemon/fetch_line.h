@@ -26,8 +26,8 @@ int aq_fetch_line_create(uv_loop_t *loop, const char *url, const aq_net_limits *
  * close callbacks. NULL is fine. */
 void aq_fetch_line_close(aq_fetch_line *line);
 
-/* Calls on it have two minutes, whatever they say themselves; a learner that is silent is noticed
- * all the same, and asked again when it is back. */
+/* Calls on it have two minutes at least, whatever they say themselves; a learner that is silent is
+ * noticed all the same, and asked again when it is back. */
 aq_rpc_channel *aq_fetch_line_channel(aq_fetch_line *line);
 
 #endif

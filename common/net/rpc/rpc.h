@@ -69,10 +69,11 @@ struct aq_rpc_channel {
     const aq_rpc_status *status; /* of the call whose closure is running */
     uint64_t caller;             /* random; the upper half of every request id */
     uint64_t next_call;
-    size_t frame_bytes_max; /* the largest frame that may be sent */
-    const aq_token *token;  /* what calls are signed with; NULL: nothing. Outlives the channel */
-    aq_token_peer peer;     /* for whom */
-    aq_token_peer expected; /* whom alone calls are signed for: its role, its instance; 0: any */
+    size_t frame_bytes_max;  /* the largest frame that may be sent */
+    uint32_t timeout_ms_min; /* calls on it have as long, whatever they say themselves */
+    const aq_token *token;   /* what calls are signed with; NULL: nothing. Outlives the channel */
+    aq_token_peer peer;      /* for whom */
+    aq_token_peer expected;  /* whom alone calls are signed for: its role, its instance; 0: any */
 };
 
 /* Sets the common members, without a token; `seed` makes the request ids unique among callers. */

@@ -52,6 +52,7 @@ void aq_rpc_channel_init(aq_rpc_channel *channel, size_t frame_bytes_max, uint64
     channel->caller = aq_rng_next(&rng) >> 32;
     channel->next_call = aq_rng_next(&rng) >> 32;
     channel->frame_bytes_max = frame_bytes_max;
+    channel->timeout_ms_min = 0;
     channel->token = NULL;
     channel->peer = (aq_token_peer){0};
     channel->expected = (aq_token_peer){0};
@@ -358,12 +359,13 @@ static void invoke(ProtobufCService *service, unsigned method_index, const Proto
                    ProtobufCClosure closure, void *closure_data)
 {
     aq_rpc_stub *stub = (aq_rpc_stub *)service;
+    const uint32_t least_ms = stub->channel->timeout_ms_min;
     pending call = {.channel = stub->channel,
                     .service = service->descriptor,
                     .method = &service->descriptor->methods[method_index],
                     .closure = closure,
                     .closure_data = closure_data,
-                    .timeout_ms = stub->timeout_ms};
+                    .timeout_ms = stub->timeout_ms > least_ms ? stub->timeout_ms : least_ms};
     aq_rpc_status status;
     aq_error error = {.text = "out of memory"};
     int rc = AQ_E_NOMEM;

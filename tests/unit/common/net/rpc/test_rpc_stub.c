@@ -212,6 +212,15 @@ TEST_OF_FIXTURE(what_a_channel_says_in_place_of_a_reply_is_a_status_in_words)
     }
 }
 
+TEST_OF_FIXTURE(a_channel_may_give_calls_more_time_and_that_is_what_failures_name)
+{
+    f->wire.channel.timeout_ms_min = 120000;
+    fetch(f, 3);
+    assert_int_equal(f->wire.timeout_ms, 120000);
+    f->wire.answer(f->wire.user, AQ_E_TIMEOUT, NULL, 0);
+    expect_failure(f, AQ_RPC_DEADLINE_EXCEEDED, "no answer within 120000 ms");
+}
+
 TEST_OF_FIXTURE(a_send_that_is_refused_fails_at_once)
 {
     f->wire.send_result = AQ_E_FULL;
