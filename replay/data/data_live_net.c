@@ -154,6 +154,7 @@ int aq_data_live_read(aq_data_live *live, const aq_data_set_info *info, const aq
 
 typedef struct sender_state {
     uint64_t granted, acknowledged, sent;
+    uint64_t known_steps; /* in messages of an earlier attempt */
 } sender_state;
 
 typedef struct bringing {
@@ -161,6 +162,11 @@ typedef struct bringing {
     aq_data_lanes *senders;
     aq_data_imported imported;
 } bringing;
+
+static uint64_t most_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
 /* One long poll. */
 static int ask_credit(bringing *work, const aq_data_lane *sender, uint32_t wait_ms, aq_error *error)
@@ -173,6 +179,7 @@ static int ask_credit(bringing *work, const aq_data_lane *sender, uint32_t wait_
     request.incarnation = sender->incarnation;
     request.known_acknowledged = state->acknowledged;
     request.known_granted = state->granted;
+    request.acknowledged_steps = state->known_steps;
     request.wait_ms = wait_ms;
     request.store = work->live->info.store;
     int rc = call(work->live, &actorq__v1__flow__descriptor, CREDIT, &request.base, &reply, error);
@@ -227,7 +234,9 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
         if (message->seq > state->acknowledged && message->transitions_total > state->granted) {
             rc = ask_credit(work, sender, tries == 0 ? 0 : CREDIT_WAIT_MS, error);
         } else if (message->seq <= state->acknowledged) {
-            known = true; /* from an earlier attempt */
+            known = true; /* from an earlier attempt, whose grant a later life does not know */
+            state->known_steps = message->transitions_total;
+            state->granted = most_of(state->granted, state->known_steps);
         } else {
             rc = send_frame(work, message->frame, &stored, error);
             if (rc == 0 && !stored) { /* not now; it says when that may be another matter */
