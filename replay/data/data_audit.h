@@ -37,6 +37,10 @@ typedef struct aq_data_audit aq_data_audit;
 int aq_data_audit_create(aq_data_audit **ret_audit) AQ_MUST_USE;
 void aq_data_audit_destroy(aq_data_audit *audit); /* NULL is fine */
 
+/* From here on no message is missing between others: of what a running shard has stored, it gives
+ * what its tables still hold. */
+void aq_data_audit_pass_over_holes(aq_data_audit *audit);
+
 /* AQ_E_NOMEM, AQ_E_FULL. */
 int aq_data_audit_block(aq_data_audit *audit, const aq_data_set_block *block) AQ_MUST_USE;
 int aq_data_audit_message(aq_data_audit *audit, uint64_t actor, uint64_t incarnation,

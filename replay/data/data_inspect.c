@@ -126,6 +126,9 @@ static int look(inspecting *work, aq_data_line *line, aq_error *error)
         .progress = {aq_data_line_show, line},
     };
     struct stat status;
+    if (work->origin.live != NULL) {
+        aq_data_audit_pass_over_holes(work->audit);
+    }
     int rc = work->origin.has_folder ? list_segments(work, error) : 0;
     if (rc == 0 && work->origin.reader != NULL && stat(work->origin.name, &status) == 0) {
         work->bytes = (uint64_t)status.st_size;
@@ -250,9 +253,12 @@ static void print_text(const inspecting *work)
     (void)printf("senders    %zu, %" PRIu64 " lanes\n",
                  aq_data_lanes_count(aq_data_audit_actors(work->audit)), summary.lanes);
     print_actors(work);
-    (void)printf("wholeness  %" PRIu64 " messages missing between others, %" PRIu64
-                 " twice; lanes: %" PRIu64 " gaps, %" PRIu64 " steps twice\n",
-                 summary.seq_holes, summary.seq_doubles, summary.gaps, summary.doubles);
+    (void)printf("wholeness  ");
+    if (work->origin.live == NULL) {
+        (void)printf("%" PRIu64 " messages missing between others, ", summary.seq_holes);
+    }
+    (void)printf("%" PRIu64 " messages twice; lanes: %" PRIu64 " gaps, %" PRIu64 " steps twice\n",
+                 summary.seq_doubles, summary.gaps, summary.doubles);
     if (summary.first_fault[0] != '\0') {
         aq_print_line(stdout, "           first: %s", summary.first_fault);
     }

@@ -186,6 +186,21 @@ TEST(an_audit_tells_messages_that_are_missing_or_twice)
     aq_data_audit_destroy(audit);
 }
 
+TEST(an_audit_of_a_running_shard_misses_no_message)
+{
+    aq_data_audit *audit;
+    assert_int_equal(aq_data_audit_create(&audit), 0);
+    aq_data_audit_pass_over_holes(audit);
+    assert_int_equal(aq_data_audit_message(audit, 1, 2, 4), 0);
+    assert_int_equal(aq_data_audit_message(audit, 1, 2, 8), 0);
+    assert_int_equal(aq_data_audit_message(audit, 1, 2, 8), 0);
+    const aq_data_summary summary = aq_data_audit_summary(audit);
+    assert_int_equal(summary.seq_holes, 0);
+    assert_int_equal(summary.seq_doubles, 1);
+    assert_says(summary.first_fault, "message 8 of actor 1");
+    aq_data_audit_destroy(audit);
+}
+
 TEST(an_audit_misses_nothing_that_was_dropped)
 {
     aq_data_audit *audit;
