@@ -10,6 +10,7 @@
 #include "common/net/security/incarnation.h"
 #include "common/wire/wire_frame.h"
 #include "common/wire/wire_peers.h"
+#include "replay/shard/replay_credit.h"
 
 static void describe_intake(const aq_replay_actor *actor, Actorq__V1__IntakeStats *intake)
 {
@@ -19,7 +20,8 @@ static void describe_intake(const aq_replay_actor *actor, Actorq__V1__IntakeStat
     intake->acknowledged = actor->sequence.acknowledged;
     intake->duplicates = actor->sequence.duplicates;
     intake->gaps = actor->sequence.gaps;
-    intake->granted = actor->granted;
+    /* The grant itself may go on from that of an earlier store, whose steps are not counted. */
+    intake->granted = actor->transitions + aq_replay_credit_outstanding(actor);
 }
 
 /* The actors that were heard from, the most recently met first. */

@@ -254,6 +254,18 @@ TEST_IN(service_kit, kit, status_tells_what_the_shard_holds)
     assert_int_equal(report->members[0]->actor->env_steps, 24);
 }
 
+/* The actor was granted 500 steps by a store before this one. */
+TEST_IN(service_kit, kit, status_tells_what_is_granted_and_did_not_come_yet)
+{
+    (void)kit_call(kit, 0, 500, 0);
+    kit_pass(kit, 10);
+    const aq_replay_actor *actor = aq_replay_core_actor(aq_replay_service_core(kit->service), 0);
+    assert_true(actor->granted > 500);
+    const Actorq__V1__IntakeStats *intake = kit_status(kit)->report->members[0]->intake;
+    assert_int_equal(intake->transitions, 0);
+    assert_int_equal(intake->granted, actor->granted - 500);
+}
+
 TEST_IN(service_kit, kit, status_lists_a_bounded_number_of_actors)
 {
     for (uint64_t actor = 0; actor < 300; actor++) {
