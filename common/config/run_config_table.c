@@ -364,7 +364,8 @@ static const aq_setting rows[] = {
      "those in place of the steps; the learner follows them as they come. With a2c this is A3C, "
      "with dqn asynchronous n-step Q-learning."},
     {SEEN_MEMBER(U64, actor.flush_ms, ACTORS), "20", 1, 10000, NULL, "ms",
-     "Longest time for which an actor may hold back a finished chunk to fill a message."},
+     "Longest time for which an actor holds steps back to fill a chunk, and a finished chunk to "
+     "fill a message; so slow environments have shorter chunks than replay.chunk_length."},
     {LIVE_SEEN_MEMBER(CHOICE, actor.noise_ladder, ACTORS), "constant", 0, 0,
      CHOICES(AQ_NOISE_LADDERS), "",
      "How actor.noise is spread over the environments of all actors: the same in each, or uniform, "
