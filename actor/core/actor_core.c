@@ -320,7 +320,7 @@ bool aq_actor_core_needs_credit(const aq_actor_core *core)
 
 uint64_t aq_actor_core_version_min(const aq_actor_core *core)
 {
-    return core->is_paced ? aq_shard_spread_version_min(core->spread) : 0;
+    return core->is_paced ? aq_shard_spread_version_min(core->spread) : core->chooser.version_min;
 }
 
 static bool waits_for_policy(const aq_actor_core *core)

@@ -20,6 +20,7 @@ static int make_draws(aq_chooser *chooser, const aq_run_config *config, uint64_t
     }
     uint8_t *log_prob = aq_record_claim(record, "log_prob", sizeof(float));
     uint8_t *drawn = aq_record_claim(record, "drawn", elements * sizeof(float));
+    chooser->version_min = log_prob != NULL;
     chooser->draws = (aq_act_draws){
         .key = key,
         .period = (uint32_t)config->actor.noise_steps,

@@ -178,6 +178,13 @@ static int check_items(const aq_run_config *config, const aq_run_tables *tables,
             "gives steps again; selector=queue works",
             name, spec->name);
     }
+    if (config->actor.random_first && aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_ONCE) &&
+        aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "actor.random_first makes steps that no policy chose, and %s learns from "
+                       "the probabilities of its policy's choices; actor.random_first=false works",
+                       name);
+    }
     return 0;
 }
 

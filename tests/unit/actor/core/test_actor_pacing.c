@@ -3,6 +3,7 @@
  * way as soon as there is no credit for more.
  */
 #include "actor/core/actor_core.h"
+#include "common/experience/column_catalog.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
@@ -14,17 +15,23 @@ typedef struct paced_desk {
     aq_actor_core *core;
 } paced_desk;
 
-static void begin(paced_desk *desk, uint32_t versions_max)
+/* desk->settings are there. */
+static void begin_set(paced_desk *desk)
 {
     uint32_t shard;
-    desk->settings = kit_settings();
-    desk->settings.tables[0].n_step = 1;
-    desk->settings.n_step = 1;
-    desk->settings.versions_max = versions_max;
     assert_succeeds(aq_run_settings_layout(&desk->settings, &desk->layout, &refusal));
     assert_succeeds(aq_actor_core_create(&desk->settings, KIT_RUN, 7, 1, 0, &desk->core, &refusal));
     assert_int_equal(aq_shard_spread_open(aq_actor_core_spread(desk->core), 1, &shard), 0);
     aq_shard_spread_set_taking(aq_actor_core_spread(desk->core), shard, true);
+}
+
+static void begin(paced_desk *desk, uint32_t versions_max)
+{
+    desk->settings = kit_settings();
+    desk->settings.tables[0].n_step = 1;
+    desk->settings.n_step = 1;
+    desk->settings.versions_max = versions_max;
+    begin_set(desk);
 }
 
 static void paced_desk_setup(paced_desk *desk)
@@ -146,4 +153,26 @@ TEST_IN(paced_desk, desk, nothing_goes_because_of_time)
     grant(desk, 100 * KIT_ENVS, 1);
     (void)aq_actor_core_step(desk->core, 0);
     assert_false(aq_actor_core_next(desk->core, 0, 100 * AQ_NS_PER_S, &frame, &size));
+}
+
+typedef paced_desk drawing_desk;
+
+/* Not paced, and the probabilities of its draws are recorded. */
+static void drawing_desk_setup(drawing_desk *desk)
+{
+    desk->settings = kit_settings();
+    desk->settings.recorded_count = 1;
+    assert_succeeds(
+        aq_column_find("log_prob", &desk->settings.schema, &desk->settings.recorded[0]));
+    begin_set(desk);
+}
+
+#define drawing_desk_teardown paced_desk_teardown
+
+TEST_IN(drawing_desk, desk, who_records_probabilities_does_not_step_before_there_is_a_policy)
+{
+    grant(desk, 2 * KIT_ENVS, 0);
+    assert_int_equal(step_out(desk), 0);
+    adopt(desk, 1);
+    assert_int_equal(step_out(desk), 2 * KIT_ENVS);
 }
