@@ -163,11 +163,6 @@ typedef struct bringing {
     aq_data_imported imported;
 } bringing;
 
-static uint64_t most_of(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* One long poll. */
 static int ask_credit(bringing *work, const aq_data_lane *sender, uint32_t wait_ms, aq_error *error)
 {
@@ -236,7 +231,9 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
         } else if (message->seq <= state->acknowledged) {
             known = true; /* from an earlier attempt, whose grant a later life does not know */
             state->known_steps = message->transitions_total;
-            state->granted = most_of(state->granted, state->known_steps);
+            if (state->granted < state->known_steps) {
+                state->granted = state->known_steps;
+            }
         } else {
             rc = send_frame(work, message->frame, &stored, error);
             if (rc == 0 && !stored) { /* not now; it says when that may be another matter */
