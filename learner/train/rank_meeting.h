@@ -1,9 +1,9 @@
 /*
  * Rank meeting: how the trainers of all ranks stay in step. Before each group they meet: everybody
  * says whether it has a group, whether it has to end, and where it is, and all come to the same
- * conclusion. Rank 0 says what holds for all: step sizes, and how far versions of the policy have
- * come, by which a group is too old or not. So nobody waits for a rank that has nothing to
- * train on for longer than that takes to say so, and an end reaches all.
+ * conclusion. Rank 0 says what holds for all: step sizes, how often a version is due, and how far
+ * versions have come, by which a group is too old or not. So nobody waits for a rank that has
+ * nothing to train on for longer than that takes to say so, and an end reaches all.
  *
  * A note is what a rank's loop has to tell the other loops, at some time: it travels with the next
  * meeting. Those that have come may be read when the link is closed already: a loop goes on for a
@@ -27,6 +27,7 @@ typedef struct aq_rank_meeting aq_rank_meeting;
 /* What rank 0 says that holds for all. */
 typedef struct aq_rank_orders {
     aq_schedules schedules;
+    uint64_t publish_period;
     uint64_t newest_version;  /* of the policy that is out; 0: none */
     uint64_t coming_versions; /* that will come of updates so far */
     uint64_t fresh_from;      /* groups with steps of older versions are passed over */

@@ -37,6 +37,7 @@ int aq_rank_turn_take(aq_rank_turn *turn, const aq_turn_wish *wish, aq_rank_outc
         .hash = hash_now_and_then(turn, step),
         .oldest_version = wish->group != NULL ? aq_trainer_core_oldest_version(wish->group) : 0,
         .orders = {.schedules = aq_trainer_core_schedules(turn->core),
+                   .publish_period = aq_trainer_core_publish_period(turn->core),
                    .newest_version = wish->newest_version,
                    .coming_versions = wish->coming_versions,
                    .fresh_from = aq_trainer_core_fresh_from(turn->core, wish->newest_version)},
@@ -44,6 +45,7 @@ int aq_rank_turn_take(aq_rank_turn *turn, const aq_turn_wish *wish, aq_rank_outc
     int rc = aq_rank_meet(turn->meeting, &word, ret_outcome, error);
     if (rc == 0) {
         aq_trainer_core_hold_schedules(turn->core, &ret_outcome->orders.schedules);
+        aq_trainer_core_set_publish_period(turn->core, ret_outcome->orders.publish_period);
     }
     return rc;
 }

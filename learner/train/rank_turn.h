@@ -25,7 +25,7 @@ typedef struct aq_turn_wish {
     uint64_t newest_version, coming_versions; /* as aq_rank_orders; of use from rank 0 */
 } aq_turn_wish;
 
-/* Meets, as aq_rank_meet; the core follows rank 0's schedules from then on. */
+/* Meets, as aq_rank_meet; the core follows rank 0's schedules and period from then on. */
 int aq_rank_turn_take(aq_rank_turn *turn, const aq_turn_wish *wish, aq_rank_outcome *ret_outcome,
                       aq_error *error) AQ_MUST_USE;
 

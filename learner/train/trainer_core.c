@@ -344,13 +344,14 @@ static bool follow(aq_trainer_core *core, const aq_batch *row, uint64_t newest_v
         core->refused++;
         return false;
     }
-    if (is_outdated(core, row, newest_version)) {
+    note_versions(core, row, newest_version);
+    const uint64_t versions = behind(core, row->version[0], newest_version);
+    if (core->config.versions_max > 0 && versions >= core->config.versions_max) {
         core->sums.outdated += core->config.gradients.steps;
         core->dropped++;
         return false;
     }
     count_versions(core, row, newest_version);
-    const uint64_t versions = behind(core, row->version[0], newest_version);
     const bool is_damped = core->config.gradients.is_damped && versions > 0;
     core->damped += is_damped;
     follow_schedules(core, is_damped ? 1.0 / (1.0 + (double)versions) : 1.0);
@@ -421,15 +422,25 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
     }
 }
 
+/* The next version is due that long after the last one. */
+void aq_trainer_core_set_publish_period(aq_trainer_core *core, uint64_t period)
+{
+    AQ_ASSERT(period > 0);
+    core->publish_at -= period_of(core);
+    core->config.publish_period = period;
+    core->publish_at += period_of(core);
+}
+
+uint64_t aq_trainer_core_publish_period(const aq_trainer_core *core)
+{
+    return core->config.publish_period;
+}
+
 void aq_trainer_core_configure(aq_trainer_core *core, const aq_trainer_settings *settings)
 {
-    const uint64_t publish_period = settings->config.quantizer.publish_period;
-    AQ_ASSERT(publish_period > 0);
     core->settings = *settings;
     core->is_configured = true;
-    core->publish_at -= period_of(core);
-    core->config.publish_period = publish_period;
-    core->publish_at += period_of(core);
+    aq_trainer_core_set_publish_period(core, settings->config.quantizer.publish_period);
 }
 
 uint64_t aq_trainer_core_step(const aq_trainer_core *core)

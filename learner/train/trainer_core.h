@@ -103,6 +103,10 @@ aq_schedules aq_trainer_core_schedules(const aq_trainer_core *core);
 /* These hold from the next update on, in place of its own: rank 0's. */
 void aq_trainer_core_hold_schedules(aq_trainer_core *core, const aq_schedules *schedules);
 
+/* Steps from version to version, where versions are made by them; holds from the next update on. */
+void aq_trainer_core_set_publish_period(aq_trainer_core *core, uint64_t period);
+uint64_t aq_trainer_core_publish_period(const aq_trainer_core *core);
+
 /* The version from which on steps are trained on, when `newest_version` is out; 0: all are. */
 uint64_t aq_trainer_core_fresh_from(const aq_trainer_core *core, uint64_t newest_version);
 

@@ -34,7 +34,8 @@ static bool on_policy_due(void *user, const aq_params *params, uint64_t step, co
     return true;
 }
 
-static void begin(group_desk *desk, const char *more)
+/* Of a learner that had made `steps` before it was started again. */
+static void begin_again(group_desk *desk, const char *more, uint64_t steps)
 {
     const char *const assignments[] = {"learner.algorithm=a2c",
                                        "learner.hidden=4",
@@ -58,6 +59,7 @@ static void begin(group_desk *desk, const char *more)
     const aq_run_config *settings = &desk->plan.config;
     const aq_trainer_core_config core = {
         .publish_period = 1,
+        .first_step = steps,
         .error_rows = 8,
         .versions_max = aq_pacing_lag(settings),
         .gradients = aq_gradient_rules_of(settings, desk->plan.settings.gradient_values),
@@ -65,6 +67,11 @@ static void begin(group_desk *desk, const char *more)
     assert_succeeds(aq_trainer_core_create(&core, desk->agent, on_policy_due, desk, &desk->core));
     aq_trainer_core_configure(desk->core, &(aq_trainer_settings){.config = *settings});
     assert_succeeds(aq_batch_create(&desk->plan.layout, 0, 1, &desk->group));
+}
+
+static void begin(group_desk *desk, const char *more)
+{
+    begin_again(desk, more, 0);
 }
 
 static void end(group_desk *desk)
@@ -151,6 +158,21 @@ TEST(what_is_too_old_is_dropped_and_counted)
     assert_int_equal(sums.outdated, 64);
     assert_int_equal(sums.steps, 1);
     assert_near(told(&desk, &sums, AQ_AGENT_GRADIENTS_DROPPED), 1, 0);
+    end(&desk);
+}
+
+/* It skips numbers of versions. */
+TEST(a_learner_that_goes_on_drops_none_for_versions_that_nobody_had)
+{
+    enum { LAST_BEFORE = NEWEST - 40 };
+    group_desk desk;
+    begin_again(&desk, "learner.lag_max=4", 7);
+    give(&desk, 1.0f, LAST_BEFORE, AQ_GRADIENT_GOOD);
+    give(&desk, 1.0f, LAST_BEFORE - 3, AQ_GRADIENT_GOOD);
+    give(&desk, 1.0f, LAST_BEFORE - 4, AQ_GRADIENT_GOOD);
+    const aq_trainer_sums sums = aq_trainer_core_take_sums(desk.core);
+    assert_int_equal(sums.steps, 2);
+    assert_int_equal(sums.outdated, 64);
     end(&desk);
 }
 
