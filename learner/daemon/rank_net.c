@@ -30,7 +30,8 @@ typedef struct rank {
     aq_agent *agent;
     aq_daemon_security security;
     aq_energy_meter *meter;
-    aq_shard_places places;
+    aq_rank_news news; /* of rank 0 */
+    uint64_t outdated; /* steps that were passed over */
     aq_shard_feed *feed;
     aq_mailbox *groups; /* trainer -> loop: groups to fill again */
     aq_batch *followed; /* the group of a rank that another one's rows come to; it has no feed */
@@ -58,7 +59,9 @@ static void feed(rank *self)
 static void on_tick(uv_timer_t *timer)
 {
     rank *self = timer->data;
-    (void)aq_ranks_hear_places(&self->ranks, &self->places);
+    if (aq_ranks_hear_news(&self->ranks, &self->news)) {
+        aq_log_set_run_level(self->news.log_level);
+    }
     feed(self);
     if (aq_trainer_state_of(self->trainer, &self->trouble) != AQ_TRAINER_RUNS) {
         uv_stop(&self->loop);
@@ -68,7 +71,11 @@ static void on_tick(uv_timer_t *timer)
 static void on_energy(uv_timer_t *timer)
 {
     rank *self = timer->data;
-    aq_rank_account account = {.times = aq_trainer_spent(self->trainer)};
+    aq_trainer_progress progress;
+    aq_trainer_look(self->trainer, &progress);
+    self->outdated += progress.sums.outdated;
+    aq_rank_account account = {.times = aq_trainer_spent(self->trainer),
+                               .outdated = self->outdated};
     aq_energy_meter_read(self->meter, aq_clock_monotonic_ns(), &account.energy);
     aq_ranks_tell_account(&self->ranks, &account);
 }
@@ -179,7 +186,7 @@ static int make_training(rank *self)
         .run_id = self->birth.run_id,
         .plan = &self->plan,
         .security = self->security.security,
-        .places = &self->places,
+        .places = &self->news.places,
         .ready = on_ready,
         .user = self,
     };

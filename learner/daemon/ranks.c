@@ -23,7 +23,7 @@ enum { CONFIG_BYTES_MAX = 1 << 20, VERSION_MAX = 32, HURRY_MS = 2000 };
 /* Until rank 0 has written what was under way, and asks for what is kept last. */
 enum { LAST_MS = 20000 };
 
-_Static_assert(sizeof(aq_shard_places) <= AQ_RANK_NOTE_MAX, "places of shards fit a note");
+_Static_assert(sizeof(aq_rank_news) <= AQ_RANK_NOTE_MAX, "news fit a note");
 _Static_assert(sizeof(aq_rank_account) <= AQ_RANK_NOTE_MAX, "so does an account");
 
 /* ---- the link ------------------------------------------------------------------------------- */
@@ -382,21 +382,22 @@ int aq_ranks_keep(aq_ranks *ranks, aq_agent *agent, bool in_order, const aq_name
 
 /* ---- notes ---------------------------------------------------------------------------------- */
 
-void aq_ranks_tell_places(aq_ranks *ranks, const aq_shard_places *places)
+void aq_ranks_tell_news(aq_ranks *ranks, const aq_rank_news *news)
 {
-    aq_shard_places told = *places;
+    aq_rank_news told = *news;
     if (ranks->meeting == NULL) {
         return;
     }
-    for (size_t i = 0; i < told.count; i++) {
-        told.places[i].incarnation = aq_incarnation_name(told.places[i].incarnation);
+    for (size_t i = 0; i < told.places.count; i++) {
+        aq_shard_place *place = &told.places.places[i];
+        place->incarnation = aq_incarnation_name(place->incarnation);
     }
     aq_rank_note_post(ranks->meeting, &told, sizeof(told));
 }
 
-bool aq_ranks_hear_places(aq_ranks *ranks, aq_shard_places *ret_places)
+bool aq_ranks_hear_news(aq_ranks *ranks, aq_rank_news *ret_news)
 {
-    return aq_rank_note_read(ranks->meeting, 0, &ranks->seen[0], ret_places, sizeof(*ret_places));
+    return aq_rank_note_read(ranks->meeting, 0, &ranks->seen[0], ret_news, sizeof(*ret_news));
 }
 
 void aq_ranks_tell_account(aq_ranks *ranks, const aq_rank_account *account)
@@ -409,7 +410,16 @@ bool aq_ranks_hear_account(aq_ranks *ranks, uint32_t rank, aq_rank_account *ret_
     const bool is_new = aq_rank_note_read(ranks->meeting, rank, &ranks->seen[rank], ret_account,
                                           sizeof(*ret_account));
     if (is_new) {
-        ranks->times[rank] = ret_account->times;
+        ranks->accounts[rank] = *ret_account;
     }
     return is_new;
+}
+
+uint64_t aq_ranks_outdated(const aq_ranks *ranks)
+{
+    uint64_t sum = 0;
+    for (uint32_t rank = 1; rank < ranks->count; rank++) {
+        sum += ranks->accounts[rank].outdated;
+    }
+    return sum;
 }

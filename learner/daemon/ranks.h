@@ -17,6 +17,19 @@
 #include "learner/train/rank_meeting.h"
 #include "learner/train/trainer.h"
 
+/* What rank 0 tells the loops of the others. */
+typedef struct aq_rank_news {
+    aq_shard_places places;
+    uint32_t log_level; /* log.level of the run */
+} aq_rank_news;
+
+/* What a rank's loop tells rank 0's. */
+typedef struct aq_rank_account {
+    aq_energy_reading energy; /* that its process takes */
+    aq_trainer_times times;
+    uint64_t outdated; /* steps that it passed over */
+} aq_rank_account;
+
 typedef struct aq_ranks {
     uint32_t count;
     aq_rank_link *link;             /* lent; NULL: alone */
@@ -25,14 +38,8 @@ typedef struct aq_ranks {
     aq_gradient_exchange *exchange; /* over the second, or all; also of one that is alone */
     aq_rank_meeting *meeting;       /* NULL: alone */
     uint64_t seen[AQ_RANKS_MAX];    /* notes of each */
-    aq_trainer_times times[AQ_RANKS_MAX]; /* that the others told; zeroes of none */
+    aq_rank_account accounts[AQ_RANKS_MAX]; /* that the others told; zeroes of none */
 } aq_ranks;
-
-/* What a rank's process takes: a note of the others' for the first. */
-typedef struct aq_rank_account {
-    aq_energy_reading energy;
-    aq_trainer_times times;
-} aq_rank_account;
 
 /* Opens the link, if mpirun started several or `is_told`; *ret_link is NULL where there is no other
  * rank. AQ_E_UNSUPPORTED, in words, without Open MPI. */
@@ -83,10 +90,13 @@ void aq_ranks_hurry(aq_ranks *ranks);
  * which each of them waits for; else those that still wait find out. */
 void aq_ranks_part(aq_ranks *ranks, bool in_order);
 
-/* Notes: of rank 0, where the shards are; of the others, what their processes take. */
-void aq_ranks_tell_places(aq_ranks *ranks, const aq_shard_places *places);
-bool aq_ranks_hear_places(aq_ranks *ranks, aq_shard_places *ret_places);
+/* Notes; true: there is a new one. */
+void aq_ranks_tell_news(aq_ranks *ranks, const aq_rank_news *news);
+bool aq_ranks_hear_news(aq_ranks *ranks, aq_rank_news *ret_news);
 void aq_ranks_tell_account(aq_ranks *ranks, const aq_rank_account *account);
 bool aq_ranks_hear_account(aq_ranks *ranks, uint32_t rank, aq_rank_account *ret_account);
+
+/* Steps that the other ranks passed over, as far as they told. */
+uint64_t aq_ranks_outdated(const aq_ranks *ranks);
 
 #endif

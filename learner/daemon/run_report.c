@@ -192,7 +192,7 @@ static void fill_replay_use(aq_run_report *report, Actorq__V1__ReplayUseStatus *
     if (shards.stats.outdated > report->shards_outdated) {
         report->shards_outdated = shards.stats.outdated;
     }
-    use->outdated = report->outdated + report->shards_outdated;
+    use->outdated = report->outdated + aq_ranks_outdated(figures.ranks) + report->shards_outdated;
     use->answers = now->answers;
     use->answer_ms_mean = report->window.answer_ms;
     use->not_yet = now->not_yet;
@@ -427,7 +427,7 @@ static json_t *learner_time(const aq_training_figures *figures)
     (void)json_object_set_new(own, "quantizing_s", json_real(aq_ns_to_s(figures->quantizing_ns)));
     json_t *others = ranks > 1 ? json_array() : NULL;
     for (uint32_t rank = 1; rank < ranks; rank++) {
-        (void)json_array_append_new(others, trainer_time(&figures->ranks->times[rank]));
+        (void)json_array_append_new(others, trainer_time(&figures->ranks->accounts[rank].times));
     }
     if (others != NULL) {
         (void)json_object_set_new(own, "other_ranks", others); /* short of memory: left out */

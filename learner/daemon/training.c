@@ -145,6 +145,15 @@ static void stage_checkpoint(void *user, const aq_named_arrays *arrays, uint64_t
 
 /* ---- on the loop's thread ------------------------------------------------------------------- */
 
+static void tell_ranks(aq_training *training)
+{
+    const aq_rank_news news = {
+        .places = training->places,
+        .log_level = training->parts->live.now.config.log.level,
+    };
+    aq_ranks_tell_news(&training->parts->ranks, &news);
+}
+
 /* Follows the shards, and asks them for what may be asked for now. */
 static void feed(aq_training *training, int64_t now_ns)
 {
@@ -153,7 +162,7 @@ static void feed(aq_training *training, int64_t now_ns)
                                           .changed = training->newest_changed};
     const uint64_t coming = aq_trainer_offered(training->trainer) - versions.settled;
     if (aq_shard_places_take(training->parts->coordinator, &training->places)) {
-        aq_ranks_tell_places(&training->parts->ranks, &training->places);
+        tell_ranks(training);
     }
     aq_trainer_tell_versions(training->trainer, &versions);
     aq_prefetch_tell_versions(aq_shard_feed_prefetch(training->feed), versions.newest, coming);
@@ -275,6 +284,7 @@ void aq_training_configure(aq_training *training)
 {
     const aq_run_config *config = &training->parts->live.now.config;
     configure_trainer(training);
+    tell_ranks(training);
     aq_quantizer_stage_configure(training->stage, (uint32_t)config->quantizer.full_period,
                                  config->quantizer.error_budget);
     aq_checkpointer_hurry(training->parts->checkpointer, aq_clock_monotonic_ns());
