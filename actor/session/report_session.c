@@ -22,6 +22,7 @@ struct aq_report_session {
     uint32_t pause_ms_min, pause_ms_max;
     aq_evaluation waiting[AQ_REPORTS_MAX]; /* ring */
     uint32_t first, count;
+    uint64_t number; /* of the first */
     bool is_calling;
     bool is_stale;               /* the call under way is about another run */
     enum report_outcome outcome; /* of the last call, for the next tick */
@@ -40,6 +41,7 @@ int aq_report_session_create(aq_rpc_channel *learner, uint64_t incarnation, uint
         return AQ_E_NOMEM;
     }
     session->incarnation = incarnation;
+    session->number = 1;
     aq_rng_init(&session->jitter, seed, 0);
     aq_rpc_stub_init(&session->stub, learner, &actorq__v1__membership__descriptor, 1);
     *ret_session = session;
@@ -61,6 +63,7 @@ void aq_report_session_start(aq_report_session *session, const aq_member_view *v
         return;
     }
     session->run_id = view->run_id;
+    session->number += session->count;
     session->count = 0;
     session->leader = 0;
     session->is_stale = session->is_calling;
@@ -148,6 +151,7 @@ static void call(aq_report_session *session, uint64_t member)
     request.cut_off = evaluation->cut_off;
     request.confirmed = evaluation->confirmed;
     request.ranks_only = evaluation->ranks_only;
+    request.number = session->number;
     request.gap = evaluation->gap.episodes > 0 ? &gap : NULL;
     session->is_calling = true;
     actorq__v1__membership__report_evaluation(&session->stub.base, &request, on_reported, session);
@@ -168,6 +172,7 @@ static void take_outcome(aq_report_session *session)
                    session->waiting[session->first].version);
         }
         session->first = (session->first + 1) % AQ_REPORTS_MAX;
+        session->number++;
         session->count--;
         session->failures = 0;
     }

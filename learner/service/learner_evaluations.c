@@ -23,6 +23,9 @@ static const char *gap_problem(const Actorq__V1__PrecisionGap *gap)
 
 const char *aq_learner_evaluation_problem(const Actorq__V1__EvaluationReport *report)
 {
+    if (report->number == 0) {
+        return "an evaluation has a number, and they begin with 1";
+    }
     if (report->version == 0) {
         return "an evaluation is of a version, and they begin with 1";
     }
@@ -107,8 +110,8 @@ static aq_evaluation_result result_of(const aq_learner_service *service,
 }
 
 /* A version that is played afresh must not leave the shelf meanwhile. */
-uint64_t aq_learner_take_evaluation(aq_learner_service *service, uint32_t slot,
-                                    const Actorq__V1__EvaluationReport *request)
+static uint64_t take(aq_learner_service *service, uint32_t slot,
+                     const Actorq__V1__EvaluationReport *request)
 {
     /* A confirmation is played in both forms anyway, and belongs to the gap of those alone who ask
      * for one: what was chosen for its return in one form flatters it. */
@@ -127,4 +130,28 @@ uint64_t aq_learner_take_evaluation(aq_learner_service *service, uint32_t slot,
         aq_policy_shelf_hold(service->shelf, result.version, slot);
     }
     return aq_coordinator_leader(service->coordinator, &result, held);
+}
+
+static aq_told_evaluation *told_by(aq_learner_service *service, uint64_t incarnation)
+{
+    for (size_t i = 0; i < AQ_TOLD_EVALUATIONS_MAX; i++) {
+        if (service->told_evaluations[i].incarnation == incarnation) {
+            return &service->told_evaluations[i];
+        }
+    }
+    aq_told_evaluation *told = &service->told_evaluations[service->told_next];
+    service->told_next = (service->told_next + 1) % AQ_TOLD_EVALUATIONS_MAX;
+    *told = (aq_told_evaluation){.incarnation = incarnation};
+    return told;
+}
+
+uint64_t aq_learner_take_evaluation(aq_learner_service *service, uint32_t slot,
+                                    const Actorq__V1__EvaluationReport *request)
+{
+    aq_told_evaluation *told = told_by(service, request->incarnation);
+    if (request->number > told->number) {
+        told->number = request->number;
+        told->leader = take(service, slot, request);
+    }
+    return told->leader;
 }

@@ -12,7 +12,14 @@
 #include "learner/service/member_stats.h"
 #include "proto/policy.pb-c.h"
 
-enum { AQ_CHECKPOINT_WAITERS_MAX = 16 };
+enum { AQ_CHECKPOINT_WAITERS_MAX = 16, AQ_TOLD_EVALUATIONS_MAX = 64 };
+
+/* The last that an evaluator's process has told. Its answer may be lost, so that it is told
+ * again. */
+typedef struct aq_told_evaluation {
+    uint64_t incarnation, number;
+    uint64_t leader; /* was answered */
+} aq_told_evaluation;
 
 typedef struct aq_learner_methods {
     Actorq__V1__Membership_Service methods;
@@ -39,6 +46,8 @@ struct aq_learner_service {
     aq_learner_operations_methods operations;
     aq_member_stats stats;
     aq_precision_gap gap;
+    aq_told_evaluation told_evaluations[AQ_TOLD_EVALUATIONS_MAX];
+    size_t told_next;             /* a new process takes it */
     uint64_t settings_generation; /* from 1; grows with each change */
     bool holds_end;
     struct {
@@ -65,7 +74,8 @@ Actorq__V1__RunState aq_learner_told_state(const aq_learner_service *service);
 /* NULL, or what can't be true of an evaluation. */
 const char *aq_learner_evaluation_problem(const Actorq__V1__EvaluationReport *report);
 
-/* One in which nothing is wrong, of the evaluator in that slot. Returns the version that leads. */
+/* One in which nothing is wrong, of the evaluator in that slot; what was told before changes
+ * nothing. Returns the version that leads. */
 uint64_t aq_learner_take_evaluation(aq_learner_service *service, uint32_t slot,
                                     const Actorq__V1__EvaluationReport *request);
 

@@ -194,6 +194,7 @@ static void call_evaluations(aq_buffer *out)
     report.run_id = LEARNER_RUN_ID;
     report.member = MEMBER + 2;
     report.incarnation = 3000;
+    report.number = 1;
     report.version = 1;
     report.episodes = 10;
     report.return_mean = 480;
@@ -207,6 +208,7 @@ static void call_evaluations(aq_buffer *out)
     gap.std = 0.5;
     report.gap = &gap;
     report.confirmed = 1;
+    report.number = 2;
     fuzz_seed_put_call(out, SERVICE "Membership/ReportEvaluation", &report.base);
     leave.run_id = LEARNER_RUN_ID;
     leave.member = MEMBER + 2;

@@ -101,6 +101,7 @@ static void report_evaluation(Actorq__V1__Membership_Service *methods,
     AQ_ASSERT(learner->reports < FAKE_REPORTS_MAX);
     learner->report[learner->reports].run_id = request->run_id;
     learner->report[learner->reports].member = request->member;
+    learner->report[learner->reports].number = request->number;
     learner->report[learner->reports].version = request->version;
     learner->report[learner->reports].format = request->format;
     learner->report[learner->reports].episodes = request->episodes;
@@ -117,6 +118,11 @@ static void report_evaluation(Actorq__V1__Membership_Service *methods,
     learner->reports++;
     reply.state = learner->state;
     reply.leader = learner->leader;
+    if (learner->answers_lost > 0) {
+        learner->answers_lost--;
+        aq_rpc_fail(call, AQ_RPC_UNAVAILABLE, "lost");
+        return;
+    }
     closure(&reply, call);
 }
 

@@ -50,6 +50,7 @@ struct fake_learner {
     bool has_forgotten;           /* heartbeats: not known */
     enum aq_rpc_code refuse_join; /* AQ_RPC_OK: it does not */
     enum aq_rpc_code refuse_report;
+    uint32_t answers_lost;  /* of reports that are heard: so many still */
     uint64_t leader;        /* as it answers reports */
     aq_buffer policy_frame; /* empty: NOT_FOUND */
 
@@ -61,7 +62,7 @@ struct fake_learner {
     Actorq__V1__Role join_role;
     Actorq__V1__ActorStats stats; /* of the last heartbeat that had some */
     struct {
-        uint64_t run_id, member, version;
+        uint64_t run_id, member, number, version;
         uint32_t format, episodes;
         bool confirmed;
         bool ranks_only;

@@ -169,6 +169,22 @@ TEST_OF_JOINED(a_result_is_told_until_the_learner_has_heard_it)
     assert_int_equal(all->learner.report[1].version, 5);
 }
 
+/* By which the learner knows it again. */
+TEST_OF_JOINED(a_result_that_is_told_again_has_its_number_still)
+{
+    static const uint64_t numbers[] = {1, 1, 1, 2};
+    all->learner.answers_lost = 2;
+    hear(all, 4);
+    pass(all, 300);
+    hear(all, 5);
+    pass(all, 100);
+    assert_int_equal(all->learner.reports, 4);
+    EACH_ROW(i, numbers) {
+        assert_int_equal(all->learner.report[i].number, numbers[i]);
+        assert_int_equal(all->learner.report[i].version, 3 + numbers[i]);
+    }
+}
+
 TEST_OF_JOINED(a_result_that_is_refused_is_forgotten)
 {
     static const enum aq_rpc_code codes[] = {AQ_RPC_INVALID_ARGUMENT, AQ_RPC_FAILED_PRECONDITION};

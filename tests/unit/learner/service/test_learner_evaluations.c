@@ -4,6 +4,8 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
+static uint64_t number; /* of the last report of all tests */
+
 static Actorq__V1__EvaluationReport report_of(service_desk *desk, uint64_t version, double mean,
                                               bool confirmed)
 {
@@ -11,6 +13,7 @@ static Actorq__V1__EvaluationReport report_of(service_desk *desk, uint64_t versi
     report.run_id = KIT_RUN_ID;
     report.member = desk_join(desk, AQ_ROLE_EVALUATOR, 50);
     report.incarnation = 50;
+    report.number = ++number;
     report.version = version;
     report.format = AQ_FORMAT_INT8_CHANNEL;
     report.episodes = 100;
@@ -64,6 +67,21 @@ TEST_IN(service_desk, desk, a_result_is_handed_on_and_may_end_the_run)
     assert_true(desk->result.confirmed);
 }
 
+/* Its answer was lost. */
+TEST_IN(service_desk, desk, what_is_told_again_counts_once)
+{
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    report(desk, 3, 100, true);
+    const Actorq__V1__EvaluationReport request = report_of(desk, 3, 90, true);
+    for (int i = 0; i < 3; i++) {
+        const Actorq__V1__EvaluationReply *reply = desk_ask(desk, &request.base);
+        assert_int_equal(reply->leader, 3);
+    }
+    assert_int_equal(desk->evaluated, 2);
+    assert_int_equal(aq_coordinator_best(desk->coordinator)->episodes, 200);
+    assert_true(aq_coordinator_best(desk->coordinator)->return_mean == 95);
+}
+
 TEST_IN(service_desk, desk, a_version_that_fails_in_fp32_does_not_end_the_run)
 {
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
@@ -101,6 +119,7 @@ TEST_IN(service_desk, desk, of_a_version_that_is_gone_the_evaluator_says_whether
     Actorq__V1__EvaluationReport request = report_of(desk, 3, 480, true);
     desk_ask(desk, &request.base);
     assert_false(desk->result.fell_back);
+    request = report_of(desk, 3, 480, true);
     request.format = AQ_FORMAT_F32;
     desk_ask(desk, &request.base);
     assert_true(desk->result.fell_back);
@@ -141,6 +160,7 @@ TEST_IN(service_desk, desk, a_version_that_leads_is_held_until_it_was_played_afr
     for (uint64_t version = 4; version < 300; version++) {
         desk_publish(desk, version, AQ_FORMAT_INT8_CHANNEL);
     }
+    screened = report_of(desk, 3, 90, false);
     screened.ranks_only = true;
     assert_int_equal(leader_after(desk, &screened), 3);
     assert_true(desk->best && desk->result.confirmed);
@@ -156,7 +176,7 @@ TEST_IN(service_desk, desk, what_one_evaluator_screens_costs_no_other_what_it_co
     desk_publish(desk, 2, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(report(desk, 2, 481, false), AQ_RUN_RUNNING); /* which stays the best */
     assert_int_equal(report(desk, 1, 480, false), AQ_RUN_RUNNING);
-    for (; others.version < 300; others.version++) {
+    for (; others.version < 300; others.version++, others.number++) {
         desk_ask(desk, &others.base);
         desk_publish(desk, others.version + 1, AQ_FORMAT_INT8_CHANNEL);
     }
