@@ -178,9 +178,9 @@ void aq_actor_core_make_gradients(aq_actor_core *core, const aq_gradient_maker *
     core->flush_ns = FLUSH_NS_NEVER; /* steps stay here */
 }
 
-void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config)
+void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config, uint32_t slot)
 {
-    aq_chooser_explore(&core->chooser, config);
+    aq_chooser_explore(&core->chooser, config, slot);
 }
 
 /* ---- the policy ----------------------------------------------------------------------------- */

@@ -66,8 +66,9 @@ void aq_actor_core_make_gradients(aq_actor_core *core, const aq_gradient_maker *
 /* NULL is fine. The engine is not the core's: take it back first with aq_actor_core_set_engine. */
 void aq_actor_core_destroy(aq_actor_core *core);
 
-/* Explores by the ladders of `config` from the next step on; nothing else is taken from it. */
-void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config);
+/* Explores by the ladders of `config` from the next step on, where `slot` places the actor: another
+ * one, if its own was taken while it was away. Nothing else is taken from it. */
+void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config, uint32_t slot);
 
 /* Swaps the policy in before the next step; the old engine is handed back for its maker to free
  * (NULL at first). It must allow actor.envs rows and be a policy for the task. Without

@@ -43,7 +43,7 @@ int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_c
                     uint32_t slot, uint64_t seed, aq_record *record)
 {
     const uint32_t lanes = (uint32_t)config->actor.envs;
-    *chooser = (aq_chooser){.task = task, .lanes = lanes, .slot = slot};
+    *chooser = (aq_chooser){.task = task, .lanes = lanes};
     chooser->exploration = aq_alloc(lanes, sizeof(*chooser->exploration));
     chooser->rngs = aq_alloc(lanes, sizeof(*chooser->rngs));
     chooser->actions = aq_alloc(lanes, task->action_bytes);
@@ -56,7 +56,7 @@ int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_c
         aq_rng_init(&chooser->rngs[lane], seed, lane);
     }
     claim_state(chooser, record);
-    aq_chooser_explore(chooser, config);
+    aq_chooser_explore(chooser, config, slot);
     return 0;
 }
 
@@ -70,13 +70,13 @@ void aq_chooser_fini(aq_chooser *chooser)
     *chooser = (aq_chooser){.lanes = 0};
 }
 
-void aq_chooser_explore(aq_chooser *chooser, const aq_run_config *config)
+void aq_chooser_explore(aq_chooser *chooser, const aq_run_config *config, uint32_t slot)
 {
     chooser->config = *config;
     for (uint32_t lane = 0; lane < chooser->lanes; lane++) {
         chooser->exploration[lane] = (aq_exploration){
-            .epsilon = aq_explore_rate(config, chooser->slot, lane),
-            .sigma = aq_explore_noise(config, chooser->slot, lane),
+            .epsilon = aq_explore_rate(config, slot, lane),
+            .sigma = aq_explore_noise(config, slot, lane),
         };
     }
 }

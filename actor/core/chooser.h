@@ -21,7 +21,6 @@
 typedef struct aq_chooser {
     const aq_env_task *task; /* lent */
     uint32_t lanes;
-    uint32_t slot;               /* on the exploration ladders */
     uint32_t version_min;        /* 1: what draws leave is recorded, and chance alone leaves none */
     aq_exploration *exploration; /* (lanes): at first */
     aq_run_config config;        /* by which it falls */
@@ -40,9 +39,9 @@ int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_c
                     uint32_t slot, uint64_t seed, aq_record *record) AQ_MUST_USE;
 void aq_chooser_fini(aq_chooser *chooser); /* zeroes are fine */
 
-/* Explores by the ladders of `config` from the next step on, as far as the policy's training
- * leaves of them. */
-void aq_chooser_explore(aq_chooser *chooser, const aq_run_config *config);
+/* Explores by the rung `slot` of the ladders of `config` from the next step on, as far as the
+ * policy's training leaves of it. */
+void aq_chooser_explore(aq_chooser *chooser, const aq_run_config *config, uint32_t slot);
 
 /* Another episode begins there: what is kept of the one before is forgotten. */
 void aq_chooser_begin(aq_chooser *chooser, uint32_t lane);

@@ -49,7 +49,7 @@ static void follow_settings(aq_actor_session *session, const aq_member_view *vie
 {
     session->settings = view->settings;
     session->settings_generation = view->settings_generation;
-    aq_actor_core_explore(session->core, &view->settings.config);
+    aq_actor_core_explore(session->core, &view->settings.config, view->slot);
 }
 
 /* Whether gradients are sent is said twice, so that nobody is surprised: what an actor needs for it

@@ -3,6 +3,7 @@
  * and looked into, as a shard would.
  */
 #include "actor/core/actor_core.h"
+#include "common/config/explore.h"
 #include "common/experience/experience.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
@@ -283,9 +284,32 @@ TEST(exploration_has_its_share_of_the_actions)
     assert_true(total > steps - steps / 10);
 
     settings.config.actor.epsilon_base = 0.0; /* as a live setting */
-    aq_actor_core_explore(core, &settings.config);
+    aq_actor_core_explore(core, &settings.config, 0);
     (void)spend(core, 2 * steps);
     assert_true(random_choices < 100); /* what was in open chunks */
+}
+
+/* Half of the actions that explore choose 0. */
+static double share_at(const aq_run_config *config, uint32_t slot)
+{
+    double share = 0.0;
+    for (uint32_t env = 0; env < KIT_ENVS; env++) {
+        share += aq_explore_rate(config, slot, env) / KIT_ENVS / 2;
+    }
+    return share;
+}
+
+TEST(exploration_is_of_the_slot_that_an_actor_has_now)
+{
+    aq_run_settings settings = kit_settings();
+    settings.config.actor.count = 5;
+    settings.config.actor.epsilon_base = 0.5;
+    settings.config.actor.epsilon_alpha = 5.0;
+    assert_true(share_at(&settings.config, 0) > 1.5 * share_at(&settings.config, 4));
+    aq_actor_core *core = core_of(&settings);
+    (void)aq_actor_core_set_engine(core, engine_of(1, 1));
+    aq_actor_core_explore(core, &settings.config, 4);
+    assert_chosen_at_random(spend(core, test_rounds(10000)), share_at(&settings.config, 4));
 }
 
 /* Half of the way to nothing, so a quarter explores, and an eighth chooses 0. */
