@@ -92,6 +92,8 @@ struct aq_env_class {
     int (*begin)(const void *params, void *state, aq_error *error);
     void (*end)(const void *params, void *state);
 
+    bool works_elsewhere; /* in another process, whose time this one's processor time lacks */
+
     /* Writes the first observation row. False: it failed (AQ_STEP_FAILED), to be tried later. */
     bool (*reset)(const void *params, void *state, aq_rng *rng, void *obs);
 

@@ -26,6 +26,7 @@ typedef struct bench {
     uint64_t slice_steps; /* of each lane */
     slice *slices;
     size_t slice_count;
+    uint64_t episodes; /* begun in slices */
     double reset_ns;
 } bench;
 
@@ -147,11 +148,13 @@ static int run(bench *b, double seconds, aq_error *error)
     } else if (rc == 0) {
         rc = calibrate(b, budget_ns, error);
     }
+    const uint64_t episodes_before = b->lanes.episodes;
     int64_t start = aq_clock_monotonic_ns(); /* who waits counts on that, however busy it is here */
     while (rc == 0 && b->slice_count < SLICES_MAX &&
            (b->slice_count < SLICES_MIN || aq_clock_monotonic_ns() - start < budget_ns)) {
         rc = has_physics ? run_episode_and_physics(b, error) : run_slice(b, error);
     }
+    b->episodes = b->lanes.episodes - episodes_before;
     if (rc == 0 && has_physics) {
         b->reset_ns /= (double)b->slice_count;
     } else if (rc == 0) {
@@ -185,7 +188,7 @@ static int make_report(const bench *b, aq_env_bench_report *ret_report, aq_error
         .lanes = b->lanes.rows.count,
         .slices = count,
         .steps = count * b->slice_steps * b->lanes.rows.count,
-        .episodes = b->lanes.episodes,
+        .episodes = b->episodes,
         .by_wall_clock = b->by_wall_clock,
         .reset_ns = b->reset_ns,
         .has_physics = b->lanes.env->class->physics != NULL,
@@ -222,7 +225,7 @@ static int make_report(const bench *b, aq_env_bench_report *ret_report, aq_error
 int aq_env_bench(const aq_env *env, double seconds, uint32_t lanes, uint64_t seed,
                  aq_env_bench_report *ret_report, aq_error *error)
 {
-    bench b = {.by_wall_clock = env->class->announce != NULL};
+    bench b = {.by_wall_clock = env->class->works_elsewhere};
     if (lanes == 0) {
         lanes = env->class->physics != NULL ? AQ_ENV_BENCH_LANES_PHYSICS : AQ_ENV_BENCH_LANES;
     }

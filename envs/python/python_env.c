@@ -393,6 +393,7 @@ const aq_env_class aq_python_env = {
     .options = "timeout_s (30: the longest that a round of steps may take)",
     .reward_threshold = NAN,
     .runs_code = true,
+    .works_elsewhere = true,
     .params_bytes = sizeof(python_params),
     .state_bytes = sizeof(python_state),
     .open = open_env,
