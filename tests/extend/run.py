@@ -23,6 +23,8 @@ from source_tree import SKIPPED_FOLDERS  # noqa: E402
 # What accompanies the product.
 ACCOMPANYING = re.compile(r"^(tests|bench|docs|examples)/|(^|/)meson\.build$|\.md$")
 QUOTED = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^```c\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CUT_OUT = "…"
 STYLE_TOOLS = ("layers", "tidy", "format")
 
 
@@ -60,7 +62,7 @@ class Patch:
 
     def look(self, root):
         """Ends the program unless the patch applies, touches as few product files as it says, and
-        has every line that its page quotes of it."""
+        has every line that its page quotes of it, or shows as code."""
         self.apply(root, "--check")
         paths = [line.split("\t")[2] for line in self.apply(root, "--numstat").splitlines()]
         product = [path for path in paths if not ACCOMPANYING.search(path)]
@@ -68,10 +70,12 @@ class Patch:
               f"{' '.join(product)}")
         if len(product) > self.files_max:
             sys.exit(f"{self.name} touches too many product files")
-        lines = self.text.splitlines()
-        for quoted in "".join(QUOTED.findall(read(os.path.join(root, self.page)))).splitlines():
-            if quoted not in lines:
-                sys.exit(f"{self.page} quotes what is not in {self.name}: {quoted}")
+        page, lines = read(os.path.join(root, self.page)), self.text.splitlines()
+        code = {line[1:] for line in lines if line[:1] in ("+", " ")} | {"", CUT_OUT}
+        for quotes, known in ((QUOTED, set(lines)), (CODE, code)):
+            for quoted in "".join(quotes.findall(page)).splitlines():
+                if quoted not in known:
+                    sys.exit(f"{self.page} quotes what is not in {self.name}: {quoted}")
 
 
 def files_of(root, left_out):
