@@ -13,6 +13,7 @@
 #include "common/sys/file.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
+#include "learner/run/live_settings.h"
 
 static void on_skipped(void *user, const char *path, const aq_error *error)
 {
@@ -49,12 +50,32 @@ static int check_same_run(const aq_resume_into *into, const aq_checkpoint *check
     return 0;
 }
 
-/* What a row of experience is: stores hold those of before, and count the run's steps by them. Of
- * settings that cannot be read here they say so themselves. */
-static int check_same_rows(const aq_run_config *ours, const aq_checkpoint *checkpoint,
-                           aq_error *error)
+typedef struct kept_check {
+    const aq_run_config *ours;
+    aq_error *error;
+} kept_check;
+
+/* Texts may be other words for the same, and "auto" for an algorithm; what they make has been
+ * compared, and arrays will be. */
+static int on_difference(void *user, const aq_setting *row, const char *before, const char *after)
 {
-    static const char *const of_rows[] = {"actor.gradients", "learner.gradient_format"};
+    const kept_check *check = user;
+    (void)after;
+    if (row->type == AQ_SETTING_TEXT || row->type == AQ_SETTING_LIST ||
+        strcmp(row->key, "learner.algorithm") == 0 || !aq_setting_is_kept(check->ours, row->key)) {
+        return 0;
+    }
+    return aq_fail(check->error, AQ_E_INVALID,
+                   "%s is %s in this run, and cannot be changed when it is resumed", row->key,
+                   before);
+}
+
+/* Of settings that cannot be read here, stores and arrays say so themselves. Stores hold rows of
+ * before, and count the run's steps by them. */
+static int check_same_settings(const aq_run_config *ours, const aq_checkpoint *checkpoint,
+                               aq_error *error)
+{
+    kept_check check = {.ours = ours, .error = error};
     const size_t size = strlen(checkpoint->config);
     aq_run_config theirs;
     aq_settings_init(aq_run_config_table(), &theirs);
@@ -62,14 +83,9 @@ static int check_same_rows(const aq_run_config *ours, const aq_checkpoint *check
                                            size, &theirs, NULL) != 0) {
         return 0;
     }
-    for (size_t i = 0; i < (ours->actor.gradients ? 2 : 1); i++) {
-        char number[AQ_SETTING_NUMBER_SIZE];
-        const aq_setting *row = aq_settings_find(aq_run_config_table(), of_rows[i]);
-        if (!aq_setting_is_same(row, &theirs, ours)) {
-            return aq_fail(error, AQ_E_INVALID,
-                           "%s is %s in this run, and cannot be changed when it is resumed",
-                           row->key, aq_setting_text(row, &theirs, number));
-        }
+    int rc = aq_settings_compare(aq_run_config_table(), &theirs, ours, on_difference, &check);
+    if (rc != 0) {
+        return rc == AQ_E_INVALID ? rc : aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     if (aq_gradient_steps_of_row(&theirs) != aq_gradient_steps_of_row(ours)) {
         return aq_fail(error, AQ_E_INVALID,
@@ -144,7 +160,7 @@ static int resume_from(const aq_resume_into *into, const aq_checkpoint *checkpoi
 {
     int rc = check_same_run(into, checkpoint, error);
     if (rc == 0) {
-        rc = check_same_rows(&into->plan->config, checkpoint, error);
+        rc = check_same_settings(&into->plan->config, checkpoint, error);
     }
     if (rc == 0) {
         rc = aq_agent_restore(into->agent, &checkpoint->arrays, error);

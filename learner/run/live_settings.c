@@ -16,9 +16,7 @@ static bool is_one_of(const char *key, const char *const *keys, size_t count)
     return false;
 }
 
-/* What a checkpoint would be of another task, algorithm or network with, and its rows of another
- * kind, which no resume takes. */
-static bool is_from_the_beginning(const aq_run_config *config, const char *key)
+bool aq_setting_is_kept(const aq_run_config *config, const char *key)
 {
     static const char *const keys[] = {
         "task",
@@ -35,19 +33,31 @@ static bool is_from_the_beginning(const aq_run_config *config, const char *key)
         "learner.critic_hidden",
         "learner.critic_norm",
         "learner.critic_norm_first",
+        "learner.critic_activation",
         "learner.clipped_double_q",
         "learner.normalize_obs",
         "learner.gsde",
+        "learner.initial_value",
+        "learner.deviation",
+        "learner.noisy_deviation",
         "actor.gradients",
     };
-    static const char *const of_gradients[] = {"learner.gradient_format", "learner.batch_size",
-                                               "learner.group_steps", "actor.envs"};
     static const char *const of_atoms[] = {"learner.value_min", "learner.value_max"};
     const uint64_t algorithm = config->learner.algorithm;
-    const bool has_atoms = algorithm == AQ_ALGORITHM_C51 || algorithm == AQ_ALGORITHM_RAINBOW;
+    const bool has_atoms = algorithm == AQ_ALGORITHM_C51 || algorithm == AQ_ALGORITHM_RAINBOW ||
+                           algorithm == AQ_ALGORITHM_D4PG || algorithm == AQ_ALGORITHM_DSAC;
     return is_one_of(key, keys, sizeof(keys) / sizeof(keys[0])) ||
            (has_atoms && is_one_of(key, of_atoms, 2)) ||
-           (config->actor.gradients && is_one_of(key, of_gradients, 4));
+           (config->learner.learn_temperature && strcmp(key, "learner.temperature") == 0) ||
+           (config->actor.gradients && strcmp(key, "learner.gradient_format") == 0);
+}
+
+static bool is_from_the_beginning(const aq_run_config *config, const char *key)
+{
+    static const char *const of_gradients[] = {"learner.batch_size", "learner.group_steps",
+                                               "actor.envs"};
+    return aq_setting_is_kept(config, key) ||
+           (config->actor.gradients && is_one_of(key, of_gradients, 3));
 }
 
 typedef struct change {

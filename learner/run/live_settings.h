@@ -5,6 +5,7 @@
 #ifndef AQ_LEARNER_RUN_LIVE_SETTINGS_H
 #define AQ_LEARNER_RUN_LIVE_SETTINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/base/error.h"
@@ -15,5 +16,10 @@
  * on; AQ_E_NOMEM; in words. */
 int aq_live_settings_change(const aq_run_plan *plan, const char *const *assignments, size_t count,
                             aq_run_plan *ret_plan, aq_error *error) AQ_MUST_USE;
+
+/* Whether a run of `config` has that setting from its beginning: with another value its checkpoints
+ * would be of another task, algorithm or network, of other values or of other rows, or it would
+ * count for nothing, as they have what came of it. No resume takes one. */
+bool aq_setting_is_kept(const aq_run_config *config, const char *key);
 
 #endif

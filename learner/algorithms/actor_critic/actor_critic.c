@@ -50,6 +50,7 @@ typedef struct actor_critic {
     float tau; /* 0: copies */
     uint64_t policy_period;
     bool learns_temperature;
+    double fixed_temperature; /* where it does not */
     uint64_t quant_delay;
     uint64_t step;
     size_t parameters;
@@ -153,6 +154,7 @@ int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_s
     self->tau = (float)config->learner.tau;
     self->policy_period = kind->is_delayed ? config->learner.policy_delay : 1;
     self->learns_temperature = kind->is_soft && config->learner.learn_temperature;
+    self->fixed_temperature = config->learner.temperature;
     self->quant_delay = config->learner.qat_delay;
     self->exchange = setup->exchange;
     self->model = setup->model;
@@ -485,6 +487,9 @@ void aq_actor_critic_restored(aq_algorithm *algorithm)
     self->sections[SECTION_POLICY].optimizer.step = self->step / self->policy_period;
     self->sections[SECTION_CRITIC].optimizer.step = self->step;
     self->sections[SECTION_TEMPERATURE].optimizer.step = self->step;
+    if (self->setup.kind->is_soft && !self->learns_temperature) {
+        *self->online.log_temperature = (float)aq_exact_log(self->fixed_temperature);
+    }
 }
 
 aq_slices aq_actor_critic_slices(const aq_algorithm *algorithm, const char *array)

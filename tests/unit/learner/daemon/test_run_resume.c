@@ -170,3 +170,28 @@ TEST_IN(resume_desk, desk, another_kind_of_row_is_refused_by_name)
         }
     }
 }
+
+TEST_IN(resume_desk, desk, what_a_checkpoint_has_already_is_refused_by_name)
+{
+    static const struct {
+        enum aq_algorithm ours;
+        const char *theirs, *words; /* NULL: none, it may change */
+    } rows[] = {
+        {AQ_ALGORITHM_D4PG, "learner: {value_max: 50}", "learner.value_max is 50 in this run"},
+        {AQ_ALGORITHM_DQN, "learner: {value_max: 50}", NULL},
+        {AQ_ALGORITHM_D4PG, "learner: {critic_activation: tanh}", "learner.critic_activation is"},
+        {AQ_ALGORITHM_PPO, "learner: {deviation: 0.3}", "learner.deviation is 0.3 in this run"},
+        {AQ_ALGORITHM_SAC, "learner: {temperature: 0.3}", "learner.temperature is 0.3"},
+        {AQ_ALGORITHM_SAC, "learner: {learning_rate: 0.125, hidden: \"[64, 64]\"}", NULL},
+    };
+    EACH_ROW(i, rows) {
+        desk->plan.config.learner.algorithm = rows[i].ours;
+        desk->config = rows[i].theirs;
+        die_between(desk);
+        if (rows[i].words != NULL) {
+            assert_refused(resume(desk, &refusal), AQ_E_INVALID, rows[i].words);
+        } else {
+            assert_succeeds(resume(desk, &refusal));
+        }
+    }
+}

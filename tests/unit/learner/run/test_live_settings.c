@@ -97,10 +97,27 @@ TEST(what_no_resume_takes_depends_on_the_run)
     assert_int_equal(aq_live_settings_change(&plan, value_max, 1, &next, &refusal),
                      AQ_E_UNSUPPORTED);
     assert_says(refusal.text, "stop the run, and resume it");
-    plan.config.learner.algorithm = AQ_ALGORITHM_C51;
-    assert_int_equal(aq_live_settings_change(&plan, value_max, 1, &next, &refusal),
-                     AQ_E_UNSUPPORTED);
-    assert_says(refusal.text, "start another run");
+    static const enum aq_algorithm of_atoms[] = {AQ_ALGORITHM_C51, AQ_ALGORITHM_DSAC};
+    EACH_ROW(i, of_atoms) {
+        plan.config.learner.algorithm = of_atoms[i];
+        assert_int_equal(aq_live_settings_change(&plan, value_max, 1, &next, &refusal),
+                         AQ_E_UNSUPPORTED);
+        assert_says(refusal.text, "start another run");
+    }
+}
+
+TEST(a_temperature_that_is_learned_is_of_the_beginning_alone)
+{
+    static const char *const temperature[] = {"learner.temperature=0.3"};
+    static const char *const words[] = {"stop the run, and resume it", "start another run"};
+    aq_run_plan plan = plan_of_defaults();
+    aq_run_plan next;
+    EACH_ROW(i, words) {
+        plan.config.learner.learn_temperature = i == 1;
+        assert_int_equal(aq_live_settings_change(&plan, temperature, 1, &next, &refusal),
+                         AQ_E_UNSUPPORTED);
+        assert_says(refusal.text, words[i]);
+    }
 }
 
 TEST(a_fixed_setting_may_be_given_as_it_is)

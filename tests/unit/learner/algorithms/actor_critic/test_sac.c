@@ -152,3 +152,27 @@ TEST(entropy_comes_to_where_it_is_aimed_at)
         assert_near(report.metrics[AQ_SOFT_ENTROPY], shares[i] * log(CHOICES), 0.1);
     }
 }
+
+/* The checkpoint has the one of before. */
+TEST(a_temperature_that_is_not_learned_is_the_settings_after_a_resume_too)
+{
+    static const bool learned[] = {false, true};
+    EACH_ROW(i, learned) {
+        aq_run_config config = share_kit_config(AQ_ALGORITHM_SAC);
+        const aq_schema schema = share_kit_schema(true);
+        aq_update_report report;
+        aq_named_arrays kept;
+        config.learner.learn_temperature = learned[i];
+        config.learner.temperature = 0.5;
+        aq_agent_arrays(train_bandit(&config, 1, 1, &report), &kept);
+        config.learner.temperature = 0.25;
+        aq_agent *agent = agent_of(aq_algorithm_at(AQ_ALGORITHM_SAC), &config, &schema, 2);
+        assert_succeeds(aq_agent_restore(agent, &kept, &refusal));
+        aq_batch *batch = fixture_batch(&schema, BATCH);
+        aq_rng rng = rng_of(1, 2);
+        fill_bandit(batch, &rng);
+        report = agent_train(agent, batch);
+        assert_near(report.metrics[AQ_SOFT_TEMPERATURE], learned[i] ? 0.5 : 0.25,
+                    learned[i] ? 0.01 : 1e-6);
+    }
+}
