@@ -21,6 +21,7 @@ enum { STREAM_PARAMETERS, STREAM_MEASURED, STREAM_RANGED };
 static int make_rows(aq_error_subject *subject, size_t width, aq_error *error)
 {
     const size_t count = (size_t)AQ_ERROR_SUBJECT_ROWS * width;
+    subject->measured_rows = subject->ranged_rows = AQ_ERROR_SUBJECT_ROWS;
     subject->measured = aq_alloc(count, sizeof(float));
     subject->ranged = aq_alloc(count, sizeof(float));
     return subject->measured != NULL && subject->ranged != NULL
@@ -50,10 +51,10 @@ static int init_trained(const char *folder, aq_error_subject *subject, aq_error 
                  : aq_engine_create(subject->exact, AQ_GREEDY_OBS_LANES, SCALAR, &engine, error);
     if (rc == 0) {
         subject->environment = task.env->class->name;
-        rc = aq_greedy_obs(&task, engine, AQ_ERROR_SUBJECT_ROWS, SEED, subject->measured, error);
+        rc = aq_greedy_obs(&task, engine, &subject->measured_rows, SEED, subject->measured, error);
     }
     if (rc == 0) {
-        rc = aq_greedy_obs(&task, engine, AQ_ERROR_SUBJECT_ROWS, SEED + 1, subject->ranged, error);
+        rc = aq_greedy_obs(&task, engine, &subject->ranged_rows, SEED + 1, subject->ranged, error);
     }
     aq_engine_destroy(engine);
     aq_env_task_fini(&task);

@@ -15,7 +15,8 @@ enum { AQ_ERROR_SUBJECT_ROWS = 512 };
 typedef struct aq_error_subject {
     const char *environment;
     aq_snapshot *exact;
-    float *measured, *ranged; /* (AQ_ERROR_SUBJECT_ROWS, inputs) each */
+    float *measured, *ranged; /* (rows, inputs) each */
+    size_t measured_rows, ranged_rows;
 } aq_error_subject;
 
 /* The index-th, below AQ_ERROR_SUBJECTS; trained policies are read from `folder`. */

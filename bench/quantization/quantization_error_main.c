@@ -86,8 +86,10 @@ static void write_row(FILE *out, const aq_error_subject *subject, const struct w
 
 static int write_subject(FILE *out, const aq_error_subject *subject, aq_error *error)
 {
-    const aq_post_quantize_obs obs = {
-        .measured = subject->measured, .ranged = subject->ranged, .rows = AQ_ERROR_SUBJECT_ROWS};
+    const aq_post_quantize_obs obs = {.measured = subject->measured,
+                                      .ranged = subject->ranged,
+                                      .measured_rows = subject->measured_rows,
+                                      .ranged_rows = subject->ranged_rows};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         aq_snapshot *made;
         aq_post_quantize_plan plan = ways[i].plan;

@@ -18,8 +18,8 @@ static int observe(const aq_snapshot *exact, const aq_post_quantize_plan *plan,
     aq_range_observer observer;
     const size_t inputs = aq_net_spec_inputs(&exact->spec);
     aq_range_observer_init(&observer, plan->range_method);
-    for (size_t row = 0; row < obs->rows; row += RANGE_ROWS) {
-        const size_t left = obs->rows - row;
+    for (size_t row = 0; row < obs->ranged_rows; row += RANGE_ROWS) {
+        const size_t left = obs->ranged_rows - row;
         int rc = aq_range_observe(&observer, &exact->spec, &params, obs->ranged + row * inputs,
                                   left < RANGE_ROWS ? left : RANGE_ROWS);
         if (rc != 0) {
@@ -41,7 +41,7 @@ static int measure(aq_snapshot *snapshot, aq_snapshot *exact, const aq_post_quan
     if (rc != 0) {
         return rc;
     }
-    rc = aq_quant_error_measure(engine, exact, obs->measured, obs->rows, &measured);
+    rc = aq_quant_error_measure(engine, exact, obs->measured, obs->measured_rows, &measured);
     aq_engine_destroy(engine);
     if (rc != 0) {
         return aq_fail(error, rc, "the error can't be measured: %s",

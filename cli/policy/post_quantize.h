@@ -25,7 +25,7 @@ typedef struct aq_post_quantize_plan {
 typedef struct aq_post_quantize_obs {
     const float *measured;
     const float *ranged; /* may be NULL without static activations */
-    size_t rows;
+    size_t measured_rows, ranged_rows;
 } aq_post_quantize_obs;
 
 /* `exact` is fp32 throughout. The new snapshot, of the same version, carries its error. Errors as

@@ -92,7 +92,9 @@ static const aq_option option_rows[] = {
     {"ranges", 0, "METHOD",
      "of static activations: min-max, moving-average or percentile (default percentile)",
      AQ_TO(take_ranges, aq_quantize_arguments, plan)},
-    {"rows", 0, "N", "observations that the error is measured on, 1 to 1000000 (default 4096)",
+    {"rows", 0, "N",
+     "observations that the error is measured on, 1 to 1000000 (default 4096); of a policy with a "
+     "memory those of one episode, at most",
      AQ_TO_NUMBER(aq_quantize_arguments, rows, 1, ROWS_MAX)},
     {"seed", 0, "S", "which episodes they are from (default 1)",
      AQ_TO_NUMBER(aq_quantize_arguments, seed, 0, AQ_JSON_SEED_MAX)},

@@ -24,6 +24,7 @@ typedef struct quantize_report {
     char path[PATH_MAX];
     aq_snapshot *exact;
     aq_snapshot *made;
+    uint64_t rows;                    /* that it was measured on */
     uint64_t bytes_exact, bytes_made; /* of the files */
 } quantize_report;
 
@@ -57,7 +58,7 @@ static int read_exact(const char *source, quantize_report *report, aq_error *err
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-static int play(const quantize_report *report, const aq_env_task *task, size_t rows, uint64_t seed,
+static int play(const quantize_report *report, const aq_env_task *task, size_t *rows, uint64_t seed,
                 float **ret_obs, aq_error *error)
 {
     aq_engine *engine = NULL;
@@ -65,9 +66,9 @@ static int play(const quantize_report *report, const aq_env_task *task, size_t r
     if (rc != 0) {
         return rc;
     }
-    float *obs = aq_alloc(rows, task->obs_elements * sizeof(*obs));
+    float *obs = aq_alloc(*rows, task->obs_elements * sizeof(*obs));
     rc = obs ? aq_greedy_obs(task, engine, rows, seed, obs, error)
-             : aq_fail(error, AQ_E_NOMEM, "no memory for %zu observations", rows);
+             : aq_fail(error, AQ_E_NOMEM, "no memory for %zu observations", *rows);
     aq_engine_destroy(engine);
     if (rc != 0) {
         aq_free(obs);
@@ -79,18 +80,22 @@ static int play(const quantize_report *report, const aq_env_task *task, size_t r
 
 static int make(const aq_quantize_arguments *arguments, quantize_report *report, aq_error *error)
 {
-    const size_t rows = arguments->rows;
+    size_t measured_rows = arguments->rows, ranged_rows = arguments->rows;
     aq_env_task task = {0};
     float *measured = NULL, *ranged = NULL;
     int rc =
         aq_env_task_find(report->exact->task, aq_schema_hash(&report->exact->schema), &task, error);
     rc = rc != 0 ? rc : aq_env_task_check_policy(&task, report->exact, error);
-    rc = rc != 0 ? rc : play(report, &task, rows, arguments->seed, &measured, error);
+    rc = rc != 0 ? rc : play(report, &task, &measured_rows, arguments->seed, &measured, error);
     if (rc == 0 && arguments->plan.static_activations) {
-        rc = play(report, &task, rows, arguments->seed + 1, &ranged, error);
+        rc = play(report, &task, &ranged_rows, arguments->seed + 1, &ranged, error);
     }
     if (rc == 0) {
-        const aq_post_quantize_obs obs = {.measured = measured, .ranged = ranged, .rows = rows};
+        const aq_post_quantize_obs obs = {.measured = measured,
+                                          .ranged = ranged,
+                                          .measured_rows = measured_rows,
+                                          .ranged_rows = ranged_rows};
+        report->rows = measured_rows;
         rc = aq_post_quantize(report->exact, &arguments->plan, &obs, &report->made, error);
     }
     aq_free(measured);
@@ -134,7 +139,7 @@ static json_t *make_json(const aq_quantize_arguments *arguments, const quantize_
         "{s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "source", aq_json_text(report->path), "file",
         aq_json_text(arguments->target), "source_file_bytes", aq_json_count(report->bytes_exact),
         "activations", arguments->plan.static_activations ? "static" : "dynamic", "rows",
-        aq_json_count(arguments->rows), "seed", aq_json_count(arguments->seed), "policy", policy);
+        aq_json_count(report->rows), "seed", aq_json_count(arguments->seed), "policy", policy);
 }
 
 static void print(const aq_quantize_arguments *arguments, const quantize_report *report)
@@ -152,7 +157,7 @@ static void print(const aq_quantize_arguments *arguments, const quantize_report 
                   arguments->plan.static_activations ? "static, by ranges of other observations"
                                                      : "dynamic, by the range of each row");
     aq_print_fact(stdout, "measured on",
-                  "%" PRIu64 " observations of greedy play in fp32, seed %" PRIu64, arguments->rows,
+                  "%" PRIu64 " observations of greedy play in fp32, seed %" PRIu64, report->rows,
                   arguments->seed);
 }
 

@@ -16,7 +16,8 @@ static aq_post_quantize_obs make_obs(void)
         measured[i] = (float)aq_rng_normal(&rng);
         ranged[i] = (float)aq_rng_normal(&rng);
     }
-    return (aq_post_quantize_obs){.measured = measured, .ranged = ranged, .rows = ROWS};
+    return (aq_post_quantize_obs){
+        .measured = measured, .ranged = ranged, .measured_rows = ROWS, .ranged_rows = ROWS};
 }
 
 TEST_ENDING(end_snapshot, aq_snapshot_unref);
