@@ -99,26 +99,35 @@ const char *aq_policy_source_precision(const aq_snapshot *snapshot, char out[AQ_
     return out;
 }
 
-/* The file as it was broadcast, where it is in the precision; else the one in fp32. */
+/* The file as it was broadcast, where it is in the precision; else the one in fp32, which goes with
+ * a learner that dies before it has written both. */
 static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret_snapshot,
                        char *ret_path, aq_error *error)
 {
     aq_snapshot *snapshot = NULL;
-    int rc;
-    if (precision != AQ_FORMAT_F32) {
+    char exact[PATH_MAX];
+    int rc = aq_path_in(exact, sizeof(exact), folder, "policy.fp32.aq", error);
+    const bool has_exact = rc == 0 && aq_path_exists(exact);
+    if (rc == 0 && !(precision == AQ_FORMAT_F32 && has_exact)) {
         rc = find_in_folder(folder, "policy.aq", ret_path, error);
         rc = rc != 0 ? rc : aq_policy_file_read(ret_path, &snapshot, error);
-        if (rc != 0) {
-            return rc;
-        }
-        if (is_in(snapshot, precision)) {
-            *ret_snapshot = snapshot;
-            return 0;
-        }
-        aq_snapshot_unref(snapshot);
     }
-    rc = find_in_folder(folder, "policy.fp32.aq", ret_path, error);
-    return rc != 0 ? rc : aq_policy_file_read(ret_path, ret_snapshot, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (snapshot != NULL && is_in(snapshot, precision)) {
+        *ret_snapshot = snapshot;
+        return 0;
+    }
+    aq_snapshot_unref(snapshot);
+    if (!has_exact) {
+        return aq_fail(error, AQ_E_NOT_FOUND,
+                       "%s has its policy as it was broadcast, and not in fp32, as a learner died "
+                       "while it wrote both: take a checkpoint, or wait for a better version",
+                       folder);
+    }
+    memcpy(ret_path, exact, sizeof(exact));
+    return aq_policy_file_read(ret_path, ret_snapshot, error);
 }
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */

@@ -3,11 +3,13 @@
  */
 
 #include <limits.h>
+#include <unistd.h>
 
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "library/source/policy_source.h"
 #include "tests/support/file_kit.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -118,10 +120,20 @@ TEST_IN_FOLDER(a_run_has_its_policy_in_both_precisions)
     assert_read(*state, AQ_FORMAT_F32, cli_path(state, "policy.fp32.aq"), "fp32");
 }
 
+TEST_IN_FOLDER(a_run_whose_policy_in_fp32_was_not_written_says_so)
+{
+    cli_write_run(*state);
+    must(unlink(cli_path(state, "policy.fp32.aq")));
+    assert_read(*state, AQ_PRECISION_AS_STORED, cli_path(state, "policy.aq"), "int8");
+    refuse(*state, AQ_FORMAT_F32, AQ_E_NOT_FOUND, "not in fp32, as a learner died");
+    cli_write_policy(cli_path(state, "policy.aq"), AQ_FORMAT_F32, 1);
+    assert_read(*state, AQ_FORMAT_F32, cli_path(state, "policy.aq"), "fp32");
+}
+
 TEST_IN_FOLDER(a_folder_without_a_policy_says_so)
 {
     refuse(*state, AQ_PRECISION_AS_STORED, AQ_E_NOT_FOUND, "has no policy.aq");
-    refuse(*state, AQ_FORMAT_F32, AQ_E_NOT_FOUND, "has no policy.fp32.aq");
+    refuse(*state, AQ_FORMAT_F32, AQ_E_NOT_FOUND, "has no policy.aq");
 }
 
 TEST_IN_FOLDER(a_missing_file_is_named)
