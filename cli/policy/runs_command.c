@@ -42,7 +42,7 @@ static const aq_options options_page = {
     .program = "actorq runs",
     .usage = "[FOLDER] [options]",
     .summary = "Lists the runs in a folder (default ./runs), the oldest first: what was trained, "
-               "the best return of an evaluation, and how far it is.",
+               "what the best version returned, and how far it is.",
     .details = "Examples:\n"
                "  actorq runs\n"
                "  actorq runs compared --json\n"

@@ -53,7 +53,7 @@ static const aq_setting rows[] = {
      "pqn learns without replay; q, sarsa and expected_sarsa learn a table of discrete states. "
      "Continuous ones: d4pg, ddpg, td3 and dsac, which draws. Both: sac, ppo, a2c, reinforce, trpo "
      "and impala, whose policies draw. For data sets: td3_bc, iql and cql. auto takes that of the "
-     "task's preset, or else q, dqn or td3."},
+     "task's preset, or else q, dqn, ppo or td3."},
     {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
      "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
