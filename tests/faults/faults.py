@@ -182,14 +182,16 @@ class Site:
         return self.daemons[seat]
 
     def wait(self, condition, what):
+        """What the condition gives once it holds."""
         end = time.monotonic() + PATIENCE_S
-        while not condition():
+        while not (found := condition()):
             for seat in ("actor", "evaluator"):
                 assert seat not in self.daemons or self.daemons[seat].lives(), \
                     f"{seat} is gone:\n{self.daemons[seat].log()[-2000:]}"
             assert time.monotonic() < end, \
                 f"in vain: {what}\n" + "\n".join(d.log()[-1500:] for d in self.daemons.values())
             time.sleep(0.02)
+        return found
 
     def status(self):
         done = subprocess.run([self.program("actorq"), "call", f"tcp://127.0.0.1:{self.port}",
@@ -197,11 +199,12 @@ class Site:
         return json.loads(done.stdout) if done.returncode == 0 else {}
 
     def acknowledged(self):
-        """Steps that the actor knows to be kept."""
-        for member in self.status().get("members", []):
-            if member["role"] == "ROLE_ACTOR":
-                return int(member["actor"].get("acknowledged_steps", 0))
-        return 0
+        """Steps that the actor knows to be kept; there are some since the site was made, so none
+        is no answer."""
+        return self.wait(lambda: next((int(member["actor"].get("acknowledged_steps", 0))
+                                       for member in self.status().get("members", [])
+                                       if member["role"] == "ROLE_ACTOR"), 0),
+                         "a status with acknowledged steps")
 
     def live(self, seat, fault=None, work_s=LIFE_S):
         """A life that ends by itself, or is killed once it has worked for a while."""
@@ -239,15 +242,19 @@ class Site:
         return steps_of(path)
 
     def check_store(self, fault):
-        """With the shard away: what was acknowledged is there, once, but for what power took."""
+        """With the shard away: what was acknowledged is there, once, but for what power took.
+        Returns what is there."""
         acknowledged = self.acknowledged()
-        for incarnation, counters in self.export().items():
+        steps = self.export()
+        assert steps, f"{fault}: no step is there, {acknowledged} were acknowledged"
+        for incarnation, counters in steps.items():
             there = set(counters)
             assert len(there) == len(counters), \
                 f"{fault}: {len(counters) - len(there)} steps are there twice"
             missing = set(range(acknowledged)) - there - self.lost[incarnation]
             assert not missing, f"{fault}: {len(missing)} of {acknowledged} acknowledged steps " \
                                 f"are gone, {min(missing)} to {max(missing)}"
+        return steps
 
     def check_restored(self, daemon, fault):
         """A healthy life draws from all that it has read."""
@@ -409,22 +416,26 @@ def campaign_power(build, rng):
         site.end(site.daemons["replay"])
         for i in range(rounds):
             site.live("replay", work_s=0.7 + rng.random())
-            before = site.acknowledged()
             site.lose_power("store", names_too=i % 2 == 1)
-            for incarnation, counters in site.export().items():
-                site.lost[incarnation] |= set(range(before + 5000)) - set(counters)
             fault = f"power loss {i}"
             lower = {k: set(v) for k, v in site.export().items()}
+            # Asked after the export: heartbeats have told what the shard acknowledged at its end.
+            before = site.acknowledged()
+            for incarnation, kept in lower.items():
+                site.lost[incarnation] |= set(range(before)) - kept
             healthy = site.live("replay", work_s=0.3)
             site.check_restored(healthy, fault)
             assert "the file is missing" not in healthy.log(), f"{fault}: of no dropped file a note"
             after = site.export()
-            for incarnation in lower:  # what came since is no loss of power's
-                site.lost[incarnation] -= set(after[incarnation])
+            for incarnation, kept in lower.items():
+                gone = kept - set(after[incarnation])
+                assert not gone, f"{fault}: {len(gone)} steps went that the disk had kept"
+                site.lost[incarnation] -= set(after[incarnation])  # what came since is not lost
             healthy = site.live("replay")
             site.check_restored(healthy, fault)
+            last = site.check_store(fault)
             for incarnation, counters in after.items():
-                gone = set(counters) - set(site.export()[incarnation])
+                gone = set(counters) - set(last[incarnation])
                 assert not gone, f"{fault}: {len(gone)} steps went with the kill after it"
         return rounds
     finally:
