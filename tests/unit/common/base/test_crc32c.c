@@ -6,6 +6,27 @@
 #include "common/base/crc32c.h"
 #include "tests/support/test.h"
 
+static void *compute(void *argument)
+{
+    uint32_t *crc = argument;
+    *crc = aq_crc32c(0, "123456789", 9);
+    return NULL;
+}
+
+/* The first in its file, before which none of the program uses crc32c: so the threads race. */
+TEST(the_first_use_may_race)
+{
+    pthread_t threads[4];
+    uint32_t crcs[4] = {0};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, compute, &crcs[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(crcs[i], UINT32_C(0xe3069283));
+    }
+}
+
 static void assert_crc(const void *bytes, size_t size, uint32_t crc)
 {
     assert_int_equal(aq_crc32c(0, bytes, size), crc);
@@ -86,26 +107,5 @@ TEST(every_flipped_bit_is_seen)
         bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
         assert_int_not_equal(aq_crc32c(0, bytes, sizeof(bytes)), crc);
         bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-    }
-}
-
-static void *compute(void *argument)
-{
-    uint32_t *crc = argument;
-    *crc = aq_crc32c(0, "123456789", 9);
-    return NULL;
-}
-
-/* Alone in main's first place, so that the threads race for the first use. */
-TEST(the_first_use_may_race)
-{
-    pthread_t threads[4];
-    uint32_t crcs[4] = {0};
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, compute, &crcs[i]), 0);
-    }
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-        assert_int_equal(crcs[i], UINT32_C(0xe3069283));
     }
 }
