@@ -29,6 +29,16 @@ static aq_snapshot *policy_of(const aq_conv_shape *shape, uint32_t format, bool 
     return random_policy_create(&spec, &how);
 }
 
+#ifdef AQ_TESTS_KERNELS_EMULATED_TILES_H
+/* Without them the other tests pass, and have looked at lower rungs alone. */
+TEST(emulated_tiles_are_there)
+{
+    if ((aq_cpu_flags() & AQ_CPU_AMX) == 0) {
+        skip();
+    }
+}
+#endif
+
 TEST(patches_read_in_place_give_the_same_bits)
 {
     uint32_t flags[QUANTIZER_RUNGS_MAX];
