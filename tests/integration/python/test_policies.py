@@ -3,8 +3,8 @@
 import os
 import subprocess
 import sys
-import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from python_kit import RunKit
@@ -211,19 +211,14 @@ print(policy.evaluate(2)["episodes"], "episodes")
 
     def test_threads_have_copies(self):
         wanted = self.policy.act(self.obs)
-        wrong = []
 
         def act(policy):
             for _ in range(50):
-                if not np.array_equal(policy.act(self.obs), wanted):
-                    wrong.append(policy)
+                np.testing.assert_array_equal(policy.act(self.obs), wanted)
 
-        threads = [threading.Thread(target=act, args=(self.policy.copy(),)) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(wrong, [])
+        with ThreadPoolExecutor(4) as pool:
+            for acts in [pool.submit(act, self.policy.copy()) for _ in range(4)]:
+                acts.result()
 
 
 if __name__ == "__main__":
