@@ -30,6 +30,15 @@ static void take_up(const uint8_t *bytes, size_t size)
     }
 }
 
+/* What a run is taken up from, the last part of the file. Sums before it may end in another digit
+ * once what they add up was rounded. */
+static const char *state_of(const char *text)
+{
+    const char *state = strstr(text, "\"state\": {");
+    AQ_ASSERT(state != NULL);
+    return state;
+}
+
 /* What was read can be written, and is the same when it is read from there. */
 static void read_energy(const uint8_t *bytes, size_t size)
 {
@@ -46,6 +55,10 @@ static void read_energy(const uint8_t *bytes, size_t size)
         (void)fuzz_place_write("energy.json", text, strlen(text));
         aq_energy_ledger_init(&again, TDP_W);
         must(aq_energy_file_read(fuzz_place(), &again, NULL));
+        char *text_again = aq_energy_file_text(&again, &carbon, 1.0);
+        AQ_ASSERT(text_again != NULL);
+        AQ_ASSERT(strcmp(state_of(text_again), state_of(text)) == 0);
+        aq_energy_file_text_free(text_again);
         aq_energy_ledger_fini(&again);
         aq_energy_file_text_free(text);
     }
