@@ -267,9 +267,11 @@ def check_budget(run):
 def check_loss(run, role):
     """A pod that is gone at once, as with its node; then a process that dies."""
     before = run.now()
-    name = pods(role)[-1]["metadata"]["name"]
-    kubectl("delete", "pod", name, "--grace-period=0", "--force", check=False)
-    goes_on(run, f"{role}: a pod was taken away; it goes on", before, shards=3)
+    gone = pods(role)[-1]["metadata"]
+    kubectl("delete", "pod", gone["name"], "--grace-period=0", "--force", check=False)
+    until(f"{role}: a pod was taken away", lambda: all(one["metadata"]["uid"] != gone["uid"]
+                                                       for one in pods(role)))
+    goes_on(run, f"{role}: without it, it goes on", before, shards=3)
 
     until(f"{role}: all are ready", lambda: all(is_ready(one) for one in pods(role)))
     before = run.now()
