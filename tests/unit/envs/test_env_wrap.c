@@ -245,6 +245,20 @@ TEST(clipped_rewards_leave_no_threshold)
     finish(&one);
 }
 
+/* With actions that stick none is announced; it takes its time elsewhere still. */
+TEST(what_works_in_another_process_says_so_however_it_is_wrapped)
+{
+    static const char *const names[] = {"test:Count?sticky=0.25", "test:Count?action_repeat=2"};
+    aq_env_class elsewhere = count_env;
+    elsewhere.works_elsewhere = true;
+    EACH_ROW(i, names) {
+        aq_env *env = NULL;
+        assert_succeeds(aq_env_open_class(&elsewhere, names[i], &env, &refusal));
+        assert_true(env->class->works_elsewhere && env->class->announce == NULL);
+        aq_env_unref(env);
+    }
+}
+
 TEST_OF_COUNT(an_action_sticks_as_often_as_asked_for, "?sticky=0.25")
 {
     enum { STEPS = 4000 };
