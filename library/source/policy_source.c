@@ -27,16 +27,17 @@ int aq_precision_take(void *precision, const char *name, aq_error *error)
 
 /* ---- where it is ---------------------------------------------------------------------------- */
 
-static int find_in_folder(const char *folder, const char *name, char *ret_path, aq_error *error)
+static int find_policy(const char *folder, char *ret_path, aq_error *error)
 {
-    int rc = aq_path_in(ret_path, PATH_MAX, folder, name, error);
+    int rc = aq_path_in(ret_path, PATH_MAX, folder, "policy.aq", error);
     if (rc != 0) {
         return rc;
     }
     if (!aq_path_exists(ret_path)) {
         return aq_fail(error, AQ_E_NOT_FOUND,
-                       "%s has no %s: it is no run folder, or its run has published no policy yet",
-                       folder, name);
+                       "%s has no policy.aq: it is no run folder, or its run has published no "
+                       "policy yet",
+                       folder);
     }
     return 0;
 }
@@ -99,32 +100,32 @@ const char *aq_policy_source_precision(const aq_snapshot *snapshot, char out[AQ_
     return out;
 }
 
-/* The file as it was broadcast, where it is in the precision; else the one in fp32, which goes with
- * a learner that dies before it has written both. */
+/* The file as it was broadcast, where it is in the precision; else the one in fp32, which a learner
+ * that dies before it has written both leaves out. */
 static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret_snapshot,
                        char *ret_path, aq_error *error)
 {
-    aq_snapshot *snapshot = NULL;
     char exact[PATH_MAX];
     int rc = aq_path_in(exact, sizeof(exact), folder, "policy.fp32.aq", error);
     const bool has_exact = rc == 0 && aq_path_exists(exact);
-    if (rc == 0 && !(precision == AQ_FORMAT_F32 && has_exact)) {
-        rc = find_in_folder(folder, "policy.aq", ret_path, error);
+    if (rc == 0 && (precision != AQ_FORMAT_F32 || !has_exact)) {
+        aq_snapshot *snapshot = NULL;
+        rc = find_policy(folder, ret_path, error);
         rc = rc != 0 ? rc : aq_policy_file_read(ret_path, &snapshot, error);
+        if (rc == 0 && is_in(snapshot, precision)) {
+            *ret_snapshot = snapshot;
+            return 0;
+        }
+        aq_snapshot_unref(snapshot);
+    }
+    if (rc == 0 && !has_exact) {
+        return aq_fail(error, AQ_E_NOT_FOUND,
+                       "%s has its policy as it was broadcast, and not in fp32, as a learner died "
+                       "before it had written that, or it was removed: take a checkpoint",
+                       folder);
     }
     if (rc != 0) {
         return rc;
-    }
-    if (snapshot != NULL && is_in(snapshot, precision)) {
-        *ret_snapshot = snapshot;
-        return 0;
-    }
-    aq_snapshot_unref(snapshot);
-    if (!has_exact) {
-        return aq_fail(error, AQ_E_NOT_FOUND,
-                       "%s has its policy as it was broadcast, and not in fp32, as a learner died "
-                       "while it wrote both: take a checkpoint, or wait for a better version",
-                       folder);
     }
     memcpy(ret_path, exact, sizeof(exact));
     return aq_policy_file_read(ret_path, ret_snapshot, error);
