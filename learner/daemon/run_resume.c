@@ -70,8 +70,8 @@ static int on_difference(void *user, const aq_setting *row, const char *before, 
                    before);
 }
 
-/* Of settings that cannot be read here, stores and arrays say so themselves. Stores hold rows of
- * before, and count the run's steps by them. */
+/* Settings that this build cannot read are not compared: arrays and stores refuse what does not
+ * fit. Stores hold rows of before, and count the run's steps by them. */
 static int check_same_settings(const aq_run_config *ours, const aq_checkpoint *checkpoint,
                                aq_error *error)
 {

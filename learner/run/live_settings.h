@@ -17,9 +17,8 @@
 int aq_live_settings_change(const aq_run_plan *plan, const char *const *assignments, size_t count,
                             aq_run_plan *ret_plan, aq_error *error) AQ_MUST_USE;
 
-/* Whether a run of `config` has that setting from its beginning: with another value its checkpoints
- * would be of another task, algorithm or network, of other values or of other rows, or it would
- * count for nothing, as they have what came of it. No resume takes one. */
+/* Whether a run keeps that setting from its beginning: its checkpoints hold what was made with it,
+ * so another value would be refused, misread or of no effect. No resume takes one. */
 bool aq_setting_is_kept(const aq_run_config *config, const char *key);
 
 #endif

@@ -151,7 +151,6 @@ static uint64_t behind(const aq_trainer_core *core, uint64_t version, uint64_t n
 static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
     size_t steps = (size_t)group->rows * group->steps;
-    note_versions(core, group, newest_version);
     for (size_t i = 0; i < steps; i++) {
         uint64_t version = group->version[i];
         if (version > 0) {
@@ -396,6 +395,7 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
             core->sums.outdated += steps_of(group);
             return;
         }
+        note_versions(core, group, newest_version);
         count_versions(core, group, newest_version);
         audit(core, group);
     }
