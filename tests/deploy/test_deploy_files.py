@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The files of deploy/ say the same as each other and as the programs that they start.
 
-    test_deploy_files.py ROOT LEARNER REPLAY ACTOR ACTORQ
+    test_deploy_files.py ROOT LEARNER REPLAY ACTOR ACTORQ UNITS
+
+UNITS is the folder of the units for systemd as they are installed.
 """
 
 import glob
@@ -20,7 +22,7 @@ except ImportError:
     print("python3-yaml is not installed")
     sys.exit(77)
 
-ROOT, *PROGRAMS, ACTORQ = sys.argv[1:6]
+ROOT, *PROGRAMS, ACTORQ, UNITS = sys.argv[1:7]
 DEPLOY = os.path.join(ROOT, "deploy")
 ROLES = ("learner", "replay", "actor")
 PROGRAM_OF = dict(zip((f"actorq-{role}" for role in ROLES), PROGRAMS))
@@ -31,6 +33,11 @@ VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 def read(*path):
     with open(os.path.join(DEPLOY, *path), encoding="utf-8") as file:
         return file.read()
+
+
+def units():
+    """The text of each unit, by its name."""
+    return {name: read(UNITS, name) for name in sorted(os.listdir(UNITS))}
 
 
 def tools_of_the_image(folder):
@@ -129,9 +136,8 @@ class Commands(unittest.TestCase):
             self.assertEqual(swarm[name]["stop_grace_period"], compose[name]["stop_grace_period"])
 
     def test_units_start_programs_with_options_that_they_know(self):
-        for name in os.listdir(os.path.join(DEPLOY, "systemd")):
-            text = read("systemd", name).replace("\\\n", " ")
-            for line in re.findall(r"^ExecStart=(.*)$", text, re.M):
+        for text in units().values():
+            for line in re.findall(r"^ExecStart=(.*)$", text.replace("\\\n", " "), re.M):
                 self.check(shlex.split(line))
 
     def test_jobs_start_programs_with_options_that_they_know(self):
@@ -461,20 +467,16 @@ class Kubernetes(unittest.TestCase):
 
 
 class Systemd(unittest.TestCase):
-    def units(self):
-        return sorted(os.listdir(os.path.join(DEPLOY, "systemd")))
-
     def test_each_service_is_confined_notifies_and_has_the_certificates_of_its_role(self):
-        for name in self.units():
-            text = read("systemd", name)
+        for name, text in units().items():
             if not name.endswith(".service"):
                 continue
             for line in ("Type=notify", "DynamicUser=yes", "NoNewPrivileges=yes", "WatchdogSec=60",
                          "ProtectSystem=strict", "Restart=on-failure", "WantedBy=actorq.target"):
                 self.assertRegex(text, f"(?m)^{line}$", name)
             role = re.match(r"actorq-(\w+)", name).group(1)
-            files = re.findall(rf"^LoadCredential=(\S+):/etc/actorq/certs/{role}/(\S+)$", text,
-                               re.M)
+            files = re.findall(rf"^LoadCredential=(\S+):/etc/actorq/certs/{role}/(\S+)$",
+                               text.replace("%j", role), re.M)
             self.assertEqual({one for one, _ in files}, FILES_OF_A_ROLE)
             for one, source in files:
                 self.assertEqual(one, source)
@@ -483,13 +485,13 @@ class Systemd(unittest.TestCase):
         if not shutil.which("systemd-analyze"):
             self.skipTest("systemd is not installed")
         with tempfile.TemporaryDirectory() as root:
-            for name in self.units():
-                text = read("systemd", name)
+            for name, text in units().items():
                 for program, path in PROGRAM_OF.items():
-                    text = text.replace(f"/usr/bin/{program}", os.path.abspath(path))
+                    text = re.sub(rf"(?m)^ExecStart=\S*/{program} ",
+                                  f"ExecStart={os.path.abspath(path)} ", text)
                 with open(os.path.join(root, name), "w", encoding="utf-8") as file:
                     file.write(re.sub(r"(?m)^Documentation=.*\n", "", text))
-            names = [name.replace("@.", "@1.") for name in self.units()]
+            names = [name.replace("@.", "@1.") for name in units()]
             done = subprocess.run(["systemd-analyze", "verify", *(os.path.join(root, name)
                                                                   for name in names)],
                                   capture_output=True, text=True, check=False,
