@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "common/config/run_names.h"
+
 static void add_run(const Actorq__V1__StatusReply *status, aq_metrics_page *page)
 {
     char id[24];
@@ -156,21 +158,13 @@ static void add_waits(const Actorq__V1__LearnerStatus *learner, aq_metrics_page 
 
 static void add_members(const Actorq__V1__StatusReply *status, aq_metrics_page *page)
 {
-    static const struct {
-        Actorq__V1__Role role;
-        const char *name;
-    } roles[] = {
-        {ACTORQ__V1__ROLE__ROLE_ACTOR, "actor"},
-        {ACTORQ__V1__ROLE__ROLE_EVALUATOR, "evaluator"},
-        {ACTORQ__V1__ROLE__ROLE_REPLAY, "replay"},
-    };
     aq_page_family(page, AQ_METRIC_GAUGE, "members", "Members of the run, by role.");
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+    for (uint32_t role = AQ_ROLE_ACTOR; role < AQ_ENERGY_ROLES; role++) {
         size_t count = 0;
-        for (size_t at = 0; at < status->n_members; at++) {
-            count += status->members[at]->role == roles[i].role;
+        for (size_t i = 0; i < status->n_members; i++) {
+            count += (uint32_t)status->members[i]->role == role;
         }
-        aq_page_sample(page, "role", roles[i].name, (double)count);
+        aq_page_sample(page, "role", aq_role_name((enum aq_role)role), (double)count);
     }
     aq_page_counter(page, "members_joined_total", "Members that joined.",
                     (double)status->learner->members_joined);
