@@ -13,8 +13,8 @@ import sys
 import time
 
 from compose_run import ComposeRun
-from deployed_run import (Failed, ROOT, command, docker, drained, end_of, env_steps, inserted,
-                          leave, learner_steps, members, say)
+from deployed_run import (Failed, ROOT, check_resumed, command, docker, drained, end_of, env_steps,
+                          inserted, kept, leave, learner_steps, members, say, until)
 
 FIRST_STEP_S = float(os.environ.get("CHECK_FIRST_STEP_S", "180"))
 IMAGE_BYTES = 120e6
@@ -33,10 +33,7 @@ SETTINGS = {
 
 def check_start(run):
     begun = time.monotonic()
-    build = "--no-build" if os.environ.get("CHECK_NO_BUILD") else "--build"
-    run.call("up", "-d", build, timeout_s=1800)
-    say("up")
-    run.watch()
+    run.start(timeout_s=1800)
     run.wait("the learner has made its first step", lambda status: learner_steps(status) > 0)
     took = time.monotonic() - begun
     say(f"first learner step after {took:.1f} s, building included")
@@ -137,27 +134,15 @@ def check_kill(run, service):
     container = run.containers(service)[0]
     before = run.now()
     run.kill(container)
-    end = end_of(60)
-    while True:
-        about = run.inspect(container)
-        if about["RestartCount"] > 0 and about["State"]["Running"]:
-            break
-        if time.monotonic() > end:
-            raise Failed(f"{service} was not started again")
-        time.sleep(0.2)
-    say(f"{service}: killed, and started again")
+    until(f"{service}: killed, and started again", lambda: run.is_back(container), timeout_s=60)
     run.forget()
     base = learner_steps(before) if service != "learner" else 0
 
-    def goes_on(status):
-        kept = all(inserted(status).get(store, 0) >= count
-                   for store, count in inserted(before).items())
-        return kept and learner_steps(status) > base and env_steps(status) > env_steps(before)
-
-    after = run.wait("it goes on, and what was acknowledged is there", goes_on)
-    if service == "learner" and learner_steps(after) < int(
-            before["learner"].get("checkpoint_step", 0)):
-        raise Failed("the learner began anew")
+    after = run.wait("it goes on, and what was acknowledged is there",
+                     lambda status: kept(status, before) and learner_steps(status) > base
+                     and env_steps(status) > env_steps(before))
+    if service == "learner":
+        check_resumed(after, before)
 
 
 def check_rolling_restart(run):
@@ -195,9 +180,7 @@ def check_resume(run, before):
     run.call("start", timeout_s=120)
     run.forget()
     run.wait("started again, it goes on where it was",
-             lambda status: learner_steps(status) > learner_steps(before)
-             and all(inserted(status).get(store, 0) >= count
-                     for store, count in inserted(before).items()))
+             lambda status: learner_steps(status) > learner_steps(before) and kept(status, before))
 
 
 def main():

@@ -25,8 +25,8 @@ import urllib.request
 
 import yaml
 
-from deployed_run import (DeployedRun, Failed, LEARNER, PATIENCE, ROOT, command, docker, end_of,
-                          env_steps, inserted, leave, learner_steps, members, say)
+from deployed_run import (DeployedRun, Failed, LEARNER, ROOT, check_resumed, command, docker,
+                          env_steps, inserted, kept, leave, learner_steps, members, say, until)
 
 BEFORE_FINAL = {"autoscaling/v2": "autoscaling/v2beta2", "policy/v1": "policy/v1beta1"}
 NAME_SERVER = "172.17.0.1"
@@ -53,15 +53,6 @@ def pods(role):
 def is_ready(pod):
     return any(one["type"] == "Ready" and one["status"] == "True"
                for one in pod["status"].get("conditions", []))
-
-
-def until(what, condition, timeout_s=180):
-    end = end_of(timeout_s)
-    while not condition():
-        if time.monotonic() > end:
-            raise Failed(f"in {timeout_s * PATIENCE:g} s not: {what}")
-        time.sleep(1)
-    say(what)
 
 
 class KubernetesRun(DeployedRun):
@@ -155,16 +146,12 @@ def goes_on(run, what, before, actors=2, shards=2):
     now = run.now()
 
     def condition(status):
-        kept = all(inserted(status).get(store, 0) >= count
-                   for store, count in inserted(before).items())
-        return (kept and learner_steps(status) > learner_steps(now)
+        return (kept(status, before) and learner_steps(status) > learner_steps(now)
                 and env_steps(status) > env_steps(before)
                 and len(members(status, "ACTOR")) == actors
                 and len(members(status, "REPLAY")) == shards)
 
-    after = run.wait(what, condition)
-    if learner_steps(after) < int(before["learner"].get("checkpoint_step", 0)):
-        raise Failed("the learner began anew")
+    check_resumed(run.wait(what, condition), before)
 
 
 def build_image(target="actorq"):

@@ -12,8 +12,8 @@ import os
 import shutil
 import tempfile
 
-from check_kubernetes import (KubernetesRun, SETTINGS, build_image, goes_on, kubectl, pods, until)
-from deployed_run import Failed, ROOT, leave, learner_steps, say
+from check_kubernetes import KubernetesRun, SETTINGS, build_image, goes_on, kubectl, pods
+from deployed_run import Failed, ROOT, leave, learner_steps, say, until
 
 BEFORE = (("resources:\n  - ../kubernetes\n", "bases:\n  - ../kubernetes\nresources:\n"),
           ("patches:\n  - path: ", "patchesStrategicMerge:\n  - "))

@@ -29,10 +29,7 @@ SERVICES = ["learner", "replay", "actor"]
 
 
 def check_start(run):
-    build = "--no-build" if os.environ.get("CHECK_NO_BUILD") else "--build"
-    run.call("up", "-d", build, *SERVICES, timeout_s=3000)
-    say("up")
-    run.watch()
+    run.start(*SERVICES, timeout_s=3000)
     run.wait("it trains", lambda status: learner_steps(status) > 0)
     for image in ("actorq:local", "actorq-ranks:local"):
         size = int(docker("image", "inspect", "--format", "{{.Size}}", image))

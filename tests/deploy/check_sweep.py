@@ -18,9 +18,9 @@ import time
 
 import yaml
 
-from check_kubernetes import USER, kubectl, pods, until
+from check_kubernetes import USER, kubectl, pods
 from compose_run import ComposeRun
-from deployed_run import Failed, ROOT, docker, leave, say
+from deployed_run import Failed, ROOT, docker, leave, say, until
 
 WORKERS, MORE, RUNS = 3, 4, 20
 SPEC = """\
@@ -75,8 +75,7 @@ def by_compose(compose, folder):
         until("runs have ended", lambda: len(reports(volume)) > 2)
         victim = run.containers("worker")[0]
         run.kill(victim)
-        until("a worker was killed, and started again", lambda: (
-            run.inspect(victim)["RestartCount"] > 0 and run.inspect(victim)["State"]["Running"]))
+        until("a worker was killed, and started again", lambda: run.is_back(victim))
         run.call("up", "-d", "--no-recreate", "--scale", f"worker={MORE}", timeout_s=300)
         until(f"{MORE} workers", lambda: len(run.containers("worker", running=False)) == MORE)
         run.call("stop", "worker", timeout_s=120)

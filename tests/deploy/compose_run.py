@@ -57,6 +57,18 @@ class ComposeRun(DeployedRun):
         command(["nsenter", "--target", os.environ["ENGINE_PID"], "--pid", "--mount",
                  "kill", "-KILL", str(pid)])
 
+    def is_back(self, container):
+        """It has ended, and runs again."""
+        about = self.inspect(container)
+        return about["RestartCount"] > 0 and about["State"]["Running"]
+
+    def start(self, *services, timeout_s):
+        """All, or these, with images that are built unless CHECK_NO_BUILD is set."""
+        build = "--no-build" if os.environ.get("CHECK_NO_BUILD") else "--build"
+        self.call("up", "-d", build, *services, timeout_s=timeout_s)
+        say("up")
+        self.watch()
+
     def watch(self):
         """Begins to ask for the status of the run every second; see newest()."""
         self.watcher = self.call("run", "--detach", "operator", "actorq", "status", LEARNER,

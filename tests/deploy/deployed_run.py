@@ -33,6 +33,16 @@ def end_of(wait_s):
     return time.monotonic() + wait_s * PATIENCE
 
 
+def until(what, condition, timeout_s=180):
+    """Waits until condition() is true, and says so."""
+    end = end_of(timeout_s)
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"in {timeout_s * PATIENCE:g} s not: {what}")
+        time.sleep(1)
+    say(what)
+
+
 def command(arguments, timeout_s=120, check=True, **options):
     try:
         done = subprocess.run(arguments, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -109,7 +119,6 @@ class DeployedRun:
         return status
 
 
-
 def members(status, role):
     return [one for one in status.get("members", []) if one["role"].endswith(role)]
 
@@ -126,6 +135,18 @@ def inserted(status):
     """What each shard has taken in over all its lives, by its store."""
     return {one["replay"]["store"]: int(one["replay"].get("inserted", 0))
             for one in members(status, "REPLAY") if "replay" in one}
+
+
+def kept(status, before):
+    """Each shard has what it had before, at the least."""
+    return all(inserted(status).get(store, 0) >= count
+               for store, count in inserted(before).items())
+
+
+def check_resumed(status, before):
+    """The learner lost nothing but what came after its last checkpoint."""
+    if learner_steps(status) < int(before["learner"].get("checkpoint_step", 0)):
+        raise Failed("the learner began anew")
 
 
 def drained(text):

@@ -48,9 +48,44 @@ def tools_of_the_image(folder):
     return folder
 
 
+def put_program(folder, name, script):
+    """A script in the place of a program; its path."""
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\n{script}\n")
+    os.chmod(path, 0o755)
+    return path
+
+
 def load(*path):
     """With every variable as it is when nobody set it."""
     return yaml.safe_load(VARIABLE.sub(lambda match: match.group(2) or "", read(*path)))
+
+
+def load_all(*path):
+    return [one for one in yaml.safe_load_all(read(*path)) if one]
+
+
+def built(name):
+    """What kustomize makes of a folder of deploy/."""
+    kubectl = shutil.which("kubectl")
+    if not kubectl:
+        raise unittest.SkipTest("kubectl is not installed")
+    text = subprocess.run([kubectl, "kustomize", os.path.join(DEPLOY, name)], check=True,
+                          capture_output=True, text=True).stdout
+    return [one for one in yaml.safe_load_all(text) if one]
+
+
+def check_pod(test, pod):
+    """It is confined, and each of its containers is limited."""
+    test.assertTrue(pod["securityContext"]["runAsNonRoot"])
+    test.assertEqual(pod["securityContext"]["seccompProfile"], {"type": "RuntimeDefault"})
+    test.assertFalse(pod["automountServiceAccountToken"])
+    for container in pod.get("initContainers", []) + pod["containers"]:
+        test.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+        test.assertFalse(container["securityContext"]["allowPrivilegeEscalation"])
+        test.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"]})
+        test.assertEqual(set(container["resources"]["limits"]), {"cpu", "memory"})
 
 
 def known_options(program):
@@ -157,10 +192,7 @@ class Commands(unittest.TestCase):
                  "--set task=t --set quantizer.format=fp32 --config c.yaml")):
             with tempfile.TemporaryDirectory() as folder:
                 path = tools_of_the_image(folder)
-                program = os.path.join(folder, "actorq-learner")
-                with open(program, "w", encoding="utf-8") as file:
-                    file.write("#!/bin/sh\necho $*\n")
-                os.chmod(program, 0o755)
+                put_program(folder, "actorq-learner", "echo $*")
                 said = subprocess.run(
                     [os.path.join(DEPLOY, "image", "learner-as-asked.sh"), "--config", "c.yaml"],
                     check=True, capture_output=True, text=True,
@@ -170,14 +202,10 @@ class Commands(unittest.TestCase):
     def test_a_shard_takes_the_first_folder_that_nobody_holds(self):
         with tempfile.TemporaryDirectory() as folder:
             path = tools_of_the_image(folder)
-            program = os.path.join(folder, "actorq-replay")
-            with open(program, "w", encoding="utf-8") as file:
-                file.write('#!/bin/sh\necho "$@"\n"$0.next"\n')
-            with open(f"{program}.next", "w", encoding="utf-8") as file:
-                script = os.path.join(DEPLOY, "image", "replay-in-pool.sh")
-                file.write(f'#!/bin/sh\n[ -z "$ONCE" ] || exit 0\nONCE=1 {script} {folder} --b\n')
-            for name in (program, f"{program}.next"):
-                os.chmod(name, 0o755)
+            script = os.path.join(DEPLOY, "image", "replay-in-pool.sh")
+            put_program(folder, "actorq-replay", 'echo "$@"\n"$0.next"')
+            put_program(folder, "actorq-replay.next",
+                        f'[ -z "$ONCE" ] || exit 0\nONCE=1 {script} {folder} --b')
             said = subprocess.run([script, folder, "--a"], check=True, capture_output=True,
                                   text=True, env={"PATH": path}).stdout
             self.assertEqual(said, f"--data {folder}/replay-0 --a\n--data {folder}/replay-1 --b\n")
@@ -186,11 +214,8 @@ class Commands(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("authority", "evaluator", "operator", *ROLES):
                 os.mkdir(os.path.join(folder, name))
-            program = os.path.join(folder, "actorq")
-            with open(program, "w", encoding="utf-8") as file:
-                file.write(f'#!/bin/sh\n{ACTORQ} "$@"\nif ! [ -e "$0.cut" ]; then\n'
-                           ': >"$0.cut"\nrm "$2/operator/token"\nexit 1\nfi\n')
-            os.chmod(program, 0o755)
+            put_program(folder, "actorq", f'{ACTORQ} "$@"\nif ! [ -e "$0.cut" ]; then\n'
+                                          ': >"$0.cut"\nrm "$2/operator/token"\nexit 1\nfi')
             path = tools_of_the_image(folder)
             starts = [subprocess.run([os.path.join(DEPLOY, "image", "certs-once.sh"), folder],
                                      check=False, capture_output=True, env={"PATH": path})
@@ -244,12 +269,7 @@ class Ranks(unittest.TestCase):
         self.assertEqual(services["learner"]["environment"]["ACTORQ_RANK_NAME"], "learner-rank")
 
     def test_kustomize_builds_them_over_the_run(self):
-        kubectl = shutil.which("kubectl")
-        if not kubectl:
-            self.skipTest("kubectl is not installed")
-        text = subprocess.run([kubectl, "kustomize", os.path.join(DEPLOY, "kubernetes-ranks")],
-                              check=True, capture_output=True, text=True).stdout
-        sets = {one["metadata"]["name"]: one["spec"] for one in yaml.safe_load_all(text)
+        sets = {one["metadata"]["name"]: one["spec"] for one in built("kubernetes-ranks")
                 if one["kind"] == "StatefulSet"}
         first = sets["learner"]["template"]["spec"]["containers"][0]
         said = {one["name"]: one.get("value") for one in first["env"]}
@@ -266,10 +286,7 @@ class Ranks(unittest.TestCase):
             for name, text in (("actorq-ranks", 'echo "$@"'), ("sleep", ":"),
                                ("getent", 'for kind in STREAM DGRAM; do\n'
                                 'echo "10.0.0.1 $kind r"; echo "10.0.0.2 $kind"; done')):
-                path = os.path.join(folder, name)
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(f"#!/bin/sh\n{text}\n")
-                os.chmod(path, 0o755)
+                put_program(folder, name, text)
             for asked in ("2", "3"):  # one that does not come is not waited for for ever
                 said = subprocess.run(
                     [os.path.join(DEPLOY, "image", "learner-as-asked.sh"), "--resume"], check=True,
@@ -283,6 +300,9 @@ class Sweeps(unittest.TestCase):
     SPEC = ("task: gym:CartPole-v1\ntrials: 1\nrungs: [500]\n"
             "space: {learner.n_step: [1, 3]}\nsettings: {evaluator.episodes: 1}\n")
 
+    def pod(self):
+        return load_all("kubernetes-sweep", "sweep-job.yaml")[1]["spec"]["template"]["spec"]
+
     def works(self, words, folder):
         """The command of a container, with its mounts in the folder."""
         self.assertEqual(words[:2], ["actorq", "sweep"])
@@ -292,8 +312,7 @@ class Sweeps(unittest.TestCase):
 
     def test_each_engine_founds_a_sweep_often_and_works_at_it(self):
         services = load("sweep.yaml")["services"]
-        pod = list(yaml.safe_load_all(read("kubernetes-sweep", "sweep-job.yaml")))[1]["spec"][
-            "template"]["spec"]
+        pod = self.pod()
         for found, work in (
                 (shlex.split(services["found"]["command"]),
                  shlex.split(services["worker"]["command"])),
@@ -328,13 +347,7 @@ class Sweeps(unittest.TestCase):
         worker, role = load("sweep.yaml")["services"]["worker"], load("compose.yaml")["x-role"]
         for key in ("read_only", "cap_drop", "security_opt"):
             self.assertEqual(worker[key], role[key], key)
-        pod = list(yaml.safe_load_all(read("kubernetes-sweep", "sweep-job.yaml")))[1]["spec"][
-            "template"]["spec"]
-        self.assertTrue(pod["securityContext"]["runAsNonRoot"])
-        for container in pod["initContainers"] + pod["containers"]:
-            self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
-            self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"]})
-            self.assertEqual(set(container["resources"]["limits"]), {"cpu", "memory"})
+        check_pod(self, self.pod())
 
 
 class Swarm(unittest.TestCase):
@@ -357,12 +370,8 @@ class Swarm(unittest.TestCase):
 class Kubernetes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = os.path.join(DEPLOY, "kubernetes")
-        about = load("kubernetes", "kustomization.yaml")
-        cls.objects = []
-        for name in about["resources"]:
-            cls.objects += [one for one in yaml.safe_load_all(read("kubernetes", name)) if one]
-        cls.folder = folder
+        cls.objects = [one for name in load("kubernetes", "kustomization.yaml")["resources"]
+                       for one in load_all("kubernetes", name)]
 
     def of(self, *kinds):
         return [one for one in self.objects if one["kind"] in kinds]
@@ -371,14 +380,9 @@ class Kubernetes(unittest.TestCase):
         return [(one, one["spec"]["template"]) for one in self.of("StatefulSet", "Deployment")]
 
     def test_kustomize_builds_it(self):
-        kubectl = shutil.which("kubectl")
-        if not kubectl:
-            self.skipTest("kubectl is not installed")
-        text = subprocess.run([kubectl, "kustomize", self.folder], check=True, capture_output=True,
-                              text=True).stdout
-        built = [one for one in yaml.safe_load_all(text) if one]
-        self.assertEqual(len(built), len(self.objects) + 1)  # and the settings
-        for one in built:
+        found = built("kubernetes")
+        self.assertEqual(len(found), len(self.objects) + 1)  # and the settings
+        for one in found:
             self.assertEqual(one["metadata"]["namespace"], "actorq", one)
 
     def test_what_deletes_the_run_leaves_its_claims_and_secrets(self):
@@ -432,17 +436,10 @@ class Kubernetes(unittest.TestCase):
 
     def test_pods_are_confined_limited_and_probed(self):
         for one, pod in self.pods():
-            spec = pod["spec"]
-            container = spec["containers"][0]
-            self.assertTrue(spec["securityContext"]["runAsNonRoot"])
-            self.assertEqual(spec["securityContext"]["seccompProfile"], {"type": "RuntimeDefault"})
-            self.assertFalse(spec["automountServiceAccountToken"])
-            self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
-            self.assertFalse(container["securityContext"]["allowPrivilegeEscalation"])
-            self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"]})
-            self.assertEqual(set(container["resources"]["limits"]), {"cpu", "memory"})
+            check_pod(self, pod["spec"])
             for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-                self.assertEqual(container[probe]["httpGet"]["port"], "http", one["metadata"])
+                asked = pod["spec"]["containers"][0][probe]["httpGet"]["port"]
+                self.assertEqual(asked, "http", one["metadata"])
 
     def test_volumes_that_are_mounted_are_there_and_of_the_role(self):
         for one, pod in self.pods():
