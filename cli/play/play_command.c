@@ -122,8 +122,7 @@ static int open_play(const play_arguments *arguments, play *p, aq_error *error)
     if (arguments->env) {
         aq_env_allow_code(arguments->env);
     }
-    rc = p->policy != NULL ? aq_env_open_to_act(task, &p->env, error)
-                           : aq_env_open(task, &p->env, error);
+    rc = aq_env_open_to_act(task, &p->env, error);
     return rc != 0 ? rc : aq_env_picture_check(p->env, error);
 }
 
