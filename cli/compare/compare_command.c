@@ -40,6 +40,7 @@ typedef struct compare_arguments {
     aq_settings_assignments overrides;
     uint64_t seeds, seed_first, parallel; /* 0: the default */
     double threshold;                     /* NaN: not given */
+    char **typed;                         /* behind "actorq", NULL-terminated */
     aq_json_form json;
     bool resume, quiet;
 } compare_arguments;
@@ -381,12 +382,12 @@ static int compare(const compare_arguments *arguments, aq_compare_plan *plan, aq
 }
 
 /* For people: what was typed. What doesn't fit is left out. */
-static void keep_command(int argc, char **argv, aq_compare_plan *plan)
+static void keep_command(char **typed, aq_compare_plan *plan)
 {
     char word[AQ_COMPARE_COMMAND_MAX];
     (void)snprintf(plan->command, sizeof(plan->command), "actorq");
-    for (int i = 0; i < argc; i++) {
-        (void)aq_shell_word(word, sizeof(word), argv[i]);
+    for (; *typed != NULL; typed++) {
+        (void)aq_shell_word(word, sizeof(word), *typed);
         if (strlen(plan->command) + strlen(word) + 1 >= sizeof(plan->command)) {
             return;
         }
@@ -394,24 +395,23 @@ static void keep_command(int argc, char **argv, aq_compare_plan *plan)
     }
 }
 
-static int run(int argc, char **argv)
+static const compare_arguments defaults = {.threshold = NAN};
+
+static int compare_or_print(void *given, aq_error *error)
 {
-    int status;
-    aq_error error = {0};
+    const compare_arguments *arguments = given;
     aq_compare_plan plan = {.threshold = NAN};
-    compare_arguments arguments = {.threshold = NAN};
-    if (!aq_command_begin(&options_page, argc, argv, &arguments, &status)) {
-        return status;
+    if (arguments->preset != NULL && strcmp(arguments->preset, "list") == 0) {
+        return aq_print_presets(error);
     }
-    if (arguments.preset != NULL && strcmp(arguments.preset, "list") == 0) {
-        return aq_command_end(&options_page, aq_print_presets(&error), &error);
-    }
-    keep_command(argc, argv, &plan);
-    return aq_command_end(&options_page, compare(&arguments, &plan, &error), &error);
+    keep_command(arguments->typed, &plan);
+    return compare(arguments, &plan, error);
 }
 
 const aq_command aq_command_compare = {
     .name = "compare",
     .summary = "train a task in several precisions, or modes, and compare them",
-    .run = run,
+    AQ_COMMAND_TAKES(options_page, defaults),
+    .act = compare_or_print,
+    .typed = offsetof(compare_arguments, typed),
 };

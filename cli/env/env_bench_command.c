@@ -125,13 +125,8 @@ static const aq_command_page page = {
     .count = sizeof(commands) / sizeof(commands[0]),
 };
 
-static int run(int argc, char **argv)
-{
-    return aq_command_main(&page, argc, argv);
-}
-
 const aq_command aq_command_env = {
     .name = "env",
     .summary = "measure an environment",
-    .run = run,
+    .page = &page,
 };

@@ -3,17 +3,13 @@
  */
 #include "cli/text/command.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/base/rng.h"
-#include "common/sys/process.h"
 
 enum { JSON_TEXT_BYTES_MAX = 4096, SIZE_TEXT_BYTES = 32 };
 
@@ -45,18 +41,6 @@ void aq_command_draw_seed(uint64_t *seed)
 {
     if (*seed == AQ_JSON_SEED_DRAW) {
         *seed = aq_rng_system_seed() & AQ_JSON_SEED_MAX;
-    }
-}
-
-/* ---- places --------------------------------------------------------------------------------- */
-
-void aq_command_become(const char *program, const char *folder, char **argv, aq_error *error)
-{
-    char path[PATH_MAX];
-    if (aq_process_find_program(program, folder, path, sizeof(path), error) == 0) {
-        (void)execv(path, argv);
-        (void)aq_fail(error, aq_error_from_errno(errno), "%s can't be started: %s", path,
-                      strerror(errno));
     }
 }
 

@@ -54,10 +54,6 @@ typedef struct aq_command_size {
 
 int aq_command_take_size(void *size, const char *value, aq_error *error) AQ_MUST_USE;
 
-/* Becomes another program of ours, with these arguments. Returns only when it can't, and says why
- * in `error`. `folder` is where it is in the build tree, from actorq's own. */
-void aq_command_become(const char *program, const char *folder, char **argv, aq_error *error);
-
 /* The number of that name in an object; NaN when there is none. A count: 0. */
 double aq_json_number_of(const json_t *object, const char *key);
 uint64_t aq_json_count_of(const json_t *object, const char *key);

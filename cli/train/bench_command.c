@@ -1,52 +1,31 @@
 /*
  * actorq bench: hands over to the program that measures the subject. Those are programs of their
- * own since they link what nothing else of ours does. The one that is started takes this process's
- * place.
+ * own since they link what nothing else of ours does.
  */
 #include "cli/text/command.h"
-
-/* `folder` is in the build tree, from actorq's own. */
-static int become(const char *program, const char *folder, char **argv)
-{
-    aq_error error = {0};
-    aq_command_become(program, folder, argv, &error);
-    return aq_command_failed("bench", &error);
-}
-
-static int run_kernels(int argc, char **argv)
-{
-    (void)argc;
-    return become("actorq-bench", "bench/kernels", argv);
-}
-
-static int run_learner(int argc, char **argv)
-{
-    (void)argc;
-    return become("actorq-bench-learner", "bench/learner", argv);
-}
-
-static int run_replay(int argc, char **argv)
-{
-    (void)argc;
-    return become("actorq-bench-replay", "bench/replay", argv);
-}
 
 static const aq_command kernels = {
     .name = "kernels",
     .summary = "the int8 and fp32 kernels against OpenBLAS and oneDNN",
-    .run = run_kernels,
+    .program = "actorq-bench",
+    .folder = "bench/kernels",
+    .speaker = "actorq bench",
 };
 
 static const aq_command learner = {
     .name = "learner",
     .summary = "training steps a second, and the share of their products",
-    .run = run_learner,
+    .program = "actorq-bench-learner",
+    .folder = "bench/learner",
+    .speaker = "actorq bench",
 };
 
 static const aq_command replay = {
     .name = "replay",
     .summary = "a replay shard: inserts and samples a second, latency, memory",
-    .run = run_replay,
+    .program = "actorq-bench-replay",
+    .folder = "bench/replay",
+    .speaker = "actorq bench",
 };
 
 static const aq_command *const commands[] = {&kernels, &learner, &replay};
@@ -62,13 +41,8 @@ static const aq_command_page page = {
     .count = sizeof(commands) / sizeof(commands[0]),
 };
 
-static int run(int argc, char **argv)
-{
-    return aq_command_main(&page, argc, argv);
-}
-
 const aq_command aq_command_bench = {
     .name = "bench",
     .summary = "measure how fast kernels, learner and replay are, beside what else could be used",
-    .run = run,
+    .page = &page,
 };

@@ -3,13 +3,17 @@
  */
 #include "common/sys/command_page.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/memory.h"
 #include "common/base/nearest.h"
 #include "common/base/plain_text.h"
+#include "common/sys/process.h"
 
 enum { COMMAND_MAX = 64 };
 
@@ -96,6 +100,9 @@ static int act(const aq_command *command, int argc, char **argv)
         return aq_program_failed(command->options->program, &error);
     }
     memcpy(arguments, command->defaults, command->bytes);
+    if (command->typed > 0) {
+        memcpy((char *)arguments + command->typed, &argv, sizeof(argv));
+    }
     if (aq_command_begin(command->options, argc, argv, arguments, &status)) {
         const int rc = command->act(arguments, &error);
         status = aq_command_end(command->options, rc, &error);
@@ -104,22 +111,31 @@ static int act(const aq_command *command, int argc, char **argv)
     return status;
 }
 
-/* The command below it that the first argument names; NULL when it names none. */
-static const aq_command *find_below(const aq_command *command, int argc, char **argv)
+/* Returns only when it can't. */
+static int become(const aq_command *command, char **argv)
 {
-    const aq_command *const *each = command->below;
-    while (argc > 1 && each != NULL && *each != NULL && strcmp((*each)->name, argv[1]) != 0) {
-        each++;
+    char path[PATH_MAX];
+    aq_error error = {0};
+    if (aq_process_find_program(command->program, command->folder, path, sizeof(path), &error) ==
+        0) {
+        (void)execv(path, argv);
+        (void)aq_fail(&error, aq_error_from_errno(errno), "%s can't be started: %s", path,
+                      strerror(errno));
     }
-    return argc > 1 && each != NULL ? *each : NULL;
+    return aq_program_failed(command->speaker, &error);
 }
 
 static int do_command(const aq_command *command, int argc, char **argv)
 {
-    const aq_command *below = find_below(command, argc, argv);
-    return below != NULL          ? do_command(below, argc - 1, argv + 1)
-           : command->act != NULL ? act(command, argc, argv)
-                                  : command->run(argc, argv);
+    if (command->program != NULL) {
+        return become(command, argv);
+    }
+    if (command->act == NULL) {
+        return aq_command_main(command->page, argc, argv);
+    }
+    const aq_command *below =
+        command->page != NULL && argc > 1 ? find(command->page, argv[1]) : NULL;
+    return below != NULL ? do_command(below, argc - 1, argv + 1) : act(command, argc, argv);
 }
 
 static char help_option[] = "--help";

@@ -22,14 +22,15 @@ typedef struct aq_command {
     const void *defaults;
     size_t bytes;
     int (*act)(void *arguments, aq_error *error);
+    size_t typed; /* where in the struct a char ** for what was typed is; 0: nowhere */
 
-    /* Instead of these: reads the command line itself. argv[0] is the command's name. The process's
-     * exit status. */
-    int (*run)(int argc, char **argv);
+    /* Commands of its own, which its first argument may name; NULL: none. Without an `act` it is
+     * this page. */
+    const struct aq_command_page *page;
 
-    /* Commands of its own, NULL-terminated, which its first argument may name; NULL: none. Its help
-     * lists them. */
-    const struct aq_command *const *below;
+    /* Instead of all these: another program, which takes this one's place, where it is in the build
+     * tree, from this one's own, and who says that it is not there. */
+    const char *program, *folder, *speaker;
 } aq_command;
 
 /* The members before `act`, of a page and the struct that holds the defaults. */

@@ -218,12 +218,13 @@ static int sweep(void *given, aq_error *error)
 
 static const sweep_arguments defaults = {0};
 static const aq_command *const below[] = {&aq_command_sweep_work, &aq_command_sweep_status,
-                                          &aq_command_sweep_prune, NULL};
+                                          &aq_command_sweep_prune};
+static const aq_command_page page = {.commands = below, .count = sizeof(below) / sizeof(below[0])};
 
 const aq_command aq_command_sweep = {
     .name = "sweep",
     .summary = "try settings of a task, and find the best",
     AQ_COMMAND_TAKES(options_page, defaults),
     .act = sweep,
-    .below = below,
+    .page = &page,
 };
