@@ -404,13 +404,12 @@ const char *aq_compare_row_state(const aq_compare_summary *summary, const aq_com
                                  char *out, size_t size)
 {
     const size_t seeds = (size_t)summary->plan->seeds;
-    const char *outcome =
-        row->outcome == AQ_OUTCOME_REFUSED ? "cannot be built" : aq_run_outcome_name(row->outcome);
     if (row->finished == seeds) {
         (void)snprintf(out, size, "finished");
     } else {
-        (void)snprintf(out, size, "%zu of %zu finished; %s%s%s", row->finished, seeds, outcome,
-                       row->reason && row->reason[0] ? ": " : "", row->reason ? row->reason : "");
+        (void)snprintf(out, size, "%zu of %zu finished; %s%s%s", row->finished, seeds,
+                       aq_run_outcome_name(row->outcome), row->reason && row->reason[0] ? ": " : "",
+                       row->reason ? row->reason : "");
     }
     return out;
 }

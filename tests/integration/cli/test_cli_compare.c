@@ -211,7 +211,8 @@ TEST_WITH(mistakes_are_said_before_anything_is_trained, setup, cli_fixture_teard
                     "learner.algorthm=d4pg", "--output", folder, NULL);
 }
 
-TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardown)
+TEST_WITH(what_a_daemon_refused_is_said_in_its_words_and_the_command_fails, setup,
+          cli_fixture_teardown)
 {
     const program_result *result =
         program_run("compare", "gym:CartPole-v1", "--precisions", "int8", "--seeds", "1", "--set",
@@ -219,5 +220,6 @@ TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardo
     assert_int_equal(result->exit_status, 1);
     assert_says(result->err, "no run came to its end");
     const char *page = file_text(file_in(folder, "report.html"));
-    assert_says(page, "cannot be built");
+    assert_says(page, "0 of 1 finished; refused: learner: quantizer.layer_formats: there is no "
+                      "layer 9");
 }

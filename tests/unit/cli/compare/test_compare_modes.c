@@ -2,7 +2,7 @@
  * The figures, tables and words of a comparison of modes whose runs are files written here.
  *
  * Two ranks learn as much from a step and take half the time of experience; gradient actors take
- * its time and three quarters of the steps; nobody can build the model. One learner with one actor
+ * its time and three quarters of the steps; a daemon refuses the model. One learner with one actor
  * makes a third of what experience does.
  */
 #include "cli/compare/compare_mode_words.h"

@@ -2,7 +2,7 @@
  * Rows, ratios and reports of a comparison whose runs are files written here.
  *
  * fp32 takes twice as long as int8 for the same returns. Of int4 two seeds diverged, and int3 is
- * something that nobody can build.
+ * something that a daemon refuses.
  */
 #include "cli/compare/compare_figures.h"
 #include "cli/compare/compare_report.h"
@@ -210,7 +210,7 @@ TEST_OF_RUNS(runs_that_did_not_finish_are_left_out_and_said)
     assert_true(isnan(summary->rows[2].last.ci95));
     assert_int_equal(summary->rows[3].finished, 0);
     assert_string_equal(aq_compare_row_state(summary, &summary->rows[3], text, sizeof(text)),
-                        "0 of 3 finished; cannot be built: because <of> this");
+                        "0 of 3 finished; refused: because <of> this");
     assert_true(isnan(summary->rows[3].wall_s));
 }
 
@@ -278,7 +278,7 @@ TEST_OF_RUNS(the_report_holds_everything)
                                         "<th class=\"words\">source</th>",
                                         "<td class=\"words\">not measured</td>",
                                         "because &lt;of&gt; this",
-                                        "cannot be built",
+                                        "refused: because &lt;of&gt; this",
                                         "actorq compare &lt;this&gt;",
                                         "id=\"return-time\"",
                                         "id=\"return-steps\"",
