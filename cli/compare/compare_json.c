@@ -4,10 +4,9 @@
 #include "cli/compare/compare_json.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "cli/compare/compare_mode_figures.h"
+#include "cli/compare/compare_columns.h"
 #include "cli/compare/compare_scaling.h"
 #include "cli/compare/compare_words.h"
 #include "cli/text/command.h"
@@ -34,14 +33,22 @@ static void put_number(json_t *object, const char *key, double value)
     put(object, key, aq_json_number(value));
 }
 
-static void put_crossing(json_t *object, const aq_compare_crossing *crossing)
+static void put_columns(json_t *object, enum aq_compare_subject subject, const aq_compare_row *row)
 {
-    put_number(object, "time_to_threshold_s", crossing->time_s.mean);
-    put_number(object, "env_steps_to_threshold", crossing->env_steps.mean);
-    put(object, "seeds_reached", aq_json_count(crossing->reached));
-    put_number(object, "speedup", crossing->speedup);
-    put(object, "speedup_missing",
-        crossing->missing != NULL ? json_string(crossing->missing) : json_null());
+    const aq_compare_column *column = NULL;
+    while ((column = aq_compare_column_next(subject, AQ_IN_JSON, column)) != NULL) {
+        double ci95;
+        const double value = aq_compare_column_value(column, row, &ci95);
+        const char *words = aq_compare_column_words(column, row);
+        put(object, column->key,
+            column->kind < AQ_KIND_SIZE    ? aq_json_number(value)
+            : column->kind == AQ_KIND_SIZE ? aq_json_count((uint64_t)value)
+            : words != NULL                ? json_string(words)
+                                           : json_null());
+        if (column->ci95_key != NULL) {
+            put_number(object, column->ci95_key, ci95);
+        }
+    }
 }
 
 /* Seconds by role and state. */
@@ -58,19 +65,13 @@ static json_t *states_json(const double *states)
     return all;
 }
 
-static void put_energy(json_t *object, const aq_compare_row *row)
+static json_t *joules_json(const aq_compare_row *row)
 {
-    put_number(object, "energy_j", row->energy_j);
-    put(object, "energy_source",
-        row->energy_source ? json_string(row->energy_source) : json_string("not measured"));
-    put_number(object, "gco2", row->gco2);
-    put_number(object, "energy_ratio", row->energy_ratio);
-    put_number(object, "energy_idle_j", row->idle_j);
     json_t *by_role = json_object();
     for (unsigned i = 0; i < AQ_COMPARE_ROLES; i++) {
         put_number(by_role, aq_compare_role_name(i), row->role_joules[i]);
     }
-    put(object, "energy_by_role_j", by_role);
+    return by_role;
 }
 
 /* What modes are compared by, besides. */
@@ -79,15 +80,7 @@ static void put_mode(json_t *object, const aq_compare_summary *summary, const aq
     char text[256];
     json_t *behind = json_array(), *scaling = json_array(), *waits = json_array();
     put(object, "flags", json_string(aq_compare_arm_flags(row->arm, text, sizeof(text)) + 1));
-    for (size_t i = 0; i < aq_mode_figure_count(); i++) {
-        const aq_mode_figure *figure = aq_mode_figure_at(i);
-        double ci95;
-        put_number(object, figure->key, aq_mode_figure_value(figure, row, &ci95));
-        if (figure->kind <= AQ_KIND_STEPS) {
-            (void)snprintf(text, sizeof(text), "%s_ci95", figure->key);
-            put_number(object, text, ci95);
-        }
-    }
+    put_columns(object, AQ_COMPARE_MODES, row);
     for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
         aq_json_add(&behind, aq_json_number(row->behind[i]));
     }
@@ -115,25 +108,8 @@ static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row 
     put(object, "seeds", aq_json_count(row->finished));
     put(object, "seeds_asked", aq_json_count(summary->plan->seeds));
     put(object, "state", aq_json_text(aq_compare_row_state(summary, row, state, sizeof(state))));
-    put_number(object, "wall_s", row->wall_s);
-    put_number(object, "env_steps_per_s", row->env_steps_per_s);
-    put_number(object, "learner_steps_per_s", row->learner_steps_per_s);
-    put_number(object, "throughput_ratio", row->throughput_ratio);
-    put_number(object, "actor_steps_per_s", row->actor_steps_per_s);
-    put_number(object, "actor_throughput_ratio", row->actor_ratio);
-    put_number(object, "return_mean", row->last.mean);
-    put_number(object, "return_ci95", row->last.ci95);
-    put_number(object, "return_best_mean", row->fresh.mean);
-    put_number(object, "return_best_ci95", row->fresh.ci95);
-    put_number(object, "fp32_gap_mean", row->gap.mean);
-    put_number(object, "fp32_gap_ci95", row->gap.ci95);
-    put_crossing(object, &row->crossing);
-    put_number(object, "broadcast_bytes", row->broadcast_bytes);
-    put_number(object, "broadcast_bytes_fp32", row->broadcast_bytes_fp32);
-    put_number(object, "broadcast_ratio", row->broadcast_ratio);
-    put_number(object, "fallback_share", row->fallback_share);
-    put_number(object, "staleness", row->staleness);
-    put_energy(object, row);
+    put_columns(object, AQ_COMPARE_PRECISIONS, row);
+    put(object, "energy_by_role_j", joules_json(row));
     put(object, "time_s", states_json(row->states));
     if (summary->plan->request.subject == AQ_COMPARE_MODES) {
         put_mode(object, summary, row);

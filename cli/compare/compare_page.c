@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "cli/compare/compare_figures.h"
-#include "cli/compare/compare_mode_page.h"
+#include "cli/compare/compare_table.h"
 #include "cli/compare/compare_words.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/html_page.h"
@@ -20,105 +20,7 @@
 
 enum { WORDS_BYTES_MAX = 1 << 20, YAML_BYTES_MAX = 1 << 20, STATE_BYTES = 512 };
 
-/* ---- cells ---------------------------------------------------------------------------------- */
-
-static void add_ratio(aq_long_text *out, double value)
-{
-    char text[32];
-    (void)snprintf(text, sizeof(text), "%.2f\u00d7", value);
-    aq_html_figure(out, isfinite(value) ? text : "-");
-}
-
-static void add_mean(aq_long_text *out, const aq_mean_ci *mean)
-{
-    aq_figure centre, spread;
-    const char *varies = isfinite(mean->ci95) ? aq_figure_return(&spread, mean->ci95) : NULL;
-    aq_html_mean(out, aq_figure_return(&centre, mean->mean), varies);
-}
-
-/* The last column is of words. */
-static void begin_table(aq_long_text *out, const char *caption, const char *const *columns)
-{
-    aq_html_table_begin(out, caption);
-    for (; columns[1]; columns++) {
-        aq_long_text_add(out, "<th>%s</th>", *columns);
-    }
-    aq_long_text_add(out, "<th class=\"words\">%s</th>", *columns);
-    aq_html_table_rows(out);
-}
-
-/* ---- tables --------------------------------------------------------------------------------- */
-
-static void add_reached(const aq_compare_summary *summary, aq_long_text *out)
-{
-    static const char *const columns[] = {"precision",   "seeds",     "return",
-                                          "best policy", "less fp32", "to threshold",
-                                          "speed-up",    "",          NULL};
-    char text[STATE_BYTES];
-    begin_table(out,
-                "Means over seeds with 95 % intervals. Less fp32: what the same versions "
-                "earned as broadcast, less in fp32.",
-                columns);
-    for (size_t i = 0; i < summary->plan->arm_count; i++) {
-        const aq_compare_row *row = &summary->rows[i];
-        aq_long_text_add(out, "<tr>");
-        aq_html_words(out, row->arm->name);
-        aq_long_text_add(out, "<td>%zu</td>", row->finished);
-        add_mean(out, &row->last);
-        add_mean(out, &row->fresh);
-        add_mean(out, &row->gap);
-        aq_html_figure(out, aq_compare_crossing_text(row, text, sizeof(text)));
-        if (row->crossing.missing == NULL) {
-            add_ratio(out, row->crossing.speedup);
-        } else {
-            aq_html_figure(out, row->crossing.missing);
-        }
-        aq_html_words(out, row->finished < summary->plan->seeds
-                               ? aq_compare_row_state(summary, row, text, sizeof(text))
-                               : "");
-        aq_long_text_add(out, "</tr>\n");
-    }
-    aq_html_table_end(out);
-}
-
-static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
-{
-    static const char *const columns[] = {
-        "precision", "wall s",    "env steps/s", "ratio",    "one actor's steps/s",
-        "ratio",     "broadcast", "in fp32",     "energy J", "gCO\u2082",
-        "source",    NULL};
-    aq_figure room;
-    begin_table(out,
-                "Means of a whole run. An actor's steps are those in a second in which it does "
-                "not wait for replay.",
-                columns);
-    for (size_t i = 0; i < summary->plan->arm_count; i++) {
-        const aq_compare_row *row = &summary->rows[i];
-        aq_long_text_add(out, "<tr>");
-        aq_html_words(out, row->arm->name);
-        aq_html_figure(out, aq_figure_number(&room, row->wall_s));
-        aq_html_figure(out, aq_figure_count(&room, row->env_steps_per_s));
-        add_ratio(out, row->throughput_ratio);
-        aq_html_figure(out, aq_figure_count(&room, row->actor_steps_per_s));
-        add_ratio(out, row->actor_ratio);
-        aq_html_figure(out, aq_figure_bytes(&room, row->broadcast_bytes));
-        aq_html_figure(out, aq_figure_share(&room, row->fallback_share));
-        aq_html_figure(out, aq_figure_number(&room, row->energy_j));
-        aq_html_figure(out, aq_figure_number(&room, row->gco2));
-        aq_html_words(out, row->energy_source ? row->energy_source : "not measured");
-        aq_long_text_add(out, "</tr>\n");
-    }
-    aq_html_table_end(out);
-}
-
-static void add_methods(aq_long_text *out)
-{
-    aq_html_methods_begin(out);
-    for (size_t i = 0; i < AQ_COMPARE_METHODS; i++) {
-        aq_html_method(out, aq_compare_method_at(i)->figure, aq_compare_method_at(i)->text);
-    }
-    aq_html_methods_end(out);
-}
+/* ---- what else stands there ------------------------------------------------------------------ */
 
 static void add_states(const aq_compare_summary *summary, aq_long_text *out)
 {
@@ -141,8 +43,6 @@ static void add_states(const aq_compare_summary *summary, aq_long_text *out)
     }
     aq_html_table_end(out);
 }
-
-/* ---- figures, words and circumstances ------------------------------------------------------- */
 
 static void add_figure(const aq_compare_summary *summary, enum aq_compare_figure figure,
                        aq_long_text *out)
@@ -248,13 +148,7 @@ void aq_compare_page(const aq_compare_summary *summary, aq_long_text *out)
     aq_long_text_add(out, "<h2>In words</h2>\n");
     add_words(summary, out);
     aq_long_text_add(out, "<h2>Results</h2>\n");
-    if (summary->plan->request.subject == AQ_COMPARE_MODES) {
-        aq_compare_mode_tables(summary, out);
-    } else {
-        add_reached(summary, out);
-        add_cost(summary, out);
-        add_methods(out);
-    }
+    aq_compare_table_add(summary, out);
     aq_long_text_add(out, "<div class=\"figures\">\n");
     add_figure(summary, AQ_FIGURE_RETURN_TIME, out);
     add_figure(summary, AQ_FIGURE_RETURN_STEPS, out);

@@ -1,106 +1,206 @@
 /*
- * Compare table: see compare_table.h. Two tables, as one line would not fit a terminal: what was
- * reached and when, and what it took.
+ * Compare table: see compare_table.h. A table is made once, as cells, whatever shows it.
  */
 #include "cli/compare/compare_table.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "cli/compare/compare_mode_page.h"
-#include "cli/compare/compare_words.h"
+#include "cli/compare/compare_columns.h"
+#include "cli/compare/compare_scaling.h"
 #include "cli/text/figure_text.h"
+#include "cli/text/html_page.h"
 #include "cli/text/text_table.h"
 #include "common/base/plain_text.h"
 
-enum { STATE_BYTES = 512, CROSSING_BYTES = 48 };
+enum { STATE_BYTES = 512, COLUMNS_MAX = 12, TITLE_BYTES = 32, BINS_SHOWN = 8 };
 
-/* "2.31x"; empty, which the table shows as "-", where it is not known. */
-static void add_ratio(aq_text_table *table, double ratio)
+typedef struct grid {
+    enum aq_compare_place place; /* the page or the terminal */
+    const char *caption;
+    size_t rows, columns;
+    bool is_words[COLUMNS_MAX]; /* which stand on the left */
+    char titles[COLUMNS_MAX][TITLE_BYTES];
+    char cells[AQ_COMPARE_ARMS_MAX][COLUMNS_MAX][STATE_BYTES];
+} grid;
+
+/* ---- what they hold ------------------------------------------------------------------------- */
+
+static void fill_columns(const aq_compare_summary *summary, enum aq_compare_table table, grid *made)
 {
-    if (isfinite(ratio)) {
-        aq_text_table_cell(table, "%.2fx", ratio);
-    } else {
-        aq_text_table_cell(table, "%s", "");
+    const enum aq_compare_subject subject = summary->plan->request.subject;
+    const aq_compare_column *column = NULL;
+    made->caption = aq_compare_table_caption(table);
+    while ((column = aq_compare_column_next(subject, made->place, column)) != NULL) {
+        if (column->table != table) {
+            continue;
+        }
+        const bool is_short = made->place == AQ_ON_TERMINAL && column->short_title != NULL;
+        const size_t at = made->columns++;
+        made->is_words[at] = column->kind >= AQ_KIND_SOURCE;
+        (void)snprintf(made->titles[at], TITLE_BYTES, "%s",
+                       is_short ? column->short_title : column->title);
+        for (size_t row = 0; row < made->rows; row++) {
+            aq_compare_column_text(column, summary, &summary->rows[row], made->place,
+                                   made->cells[row][at], STATE_BYTES);
+        }
     }
 }
 
-static void add_return(aq_text_table *table, const aq_mean_ci *mean)
+/* Bins from the last shown one on are one. */
+static void fill_behind(const aq_compare_summary *summary, grid *made)
 {
-    aq_figure centre, spread;
-    if (isfinite(mean->ci95)) {
-        aq_text_table_cell(table, "%s +- %s", aq_figure_return(&centre, mean->mean),
-                           aq_figure_return(&spread, mean->ci95));
-    } else if (isfinite(mean->mean)) {
-        aq_text_table_cell(table, "%s", aq_figure_return(&centre, mean->mean));
-    } else {
-        aq_text_table_cell(table, "%s", "");
-    }
-}
-
-static int print_reached(const aq_compare_summary *summary, FILE *out)
-{
-    static const aq_table_column columns[] = {
-        {"precision", AQ_TABLE_LEFT}, {"seeds", AQ_TABLE_RIGHT},
-        {"return", AQ_TABLE_RIGHT},   {"best policy", AQ_TABLE_RIGHT},
-        {"in fp32", AQ_TABLE_RIGHT},  {"to threshold", AQ_TABLE_RIGHT},
-        {"speed-up", AQ_TABLE_RIGHT}, {NULL},
-    };
-    aq_text_table table;
     aq_figure room;
-    char text[CROSSING_BYTES];
+    made->caption = "How many versions what was learned from was behind: share of the rows (of the "
+                    "gradients, where actors push them).";
+    for (size_t bin = 0; bin < BINS_SHOWN; bin++) {
+        const size_t column = made->columns++;
+        const int first = bin == 0 ? 0 : 1 << (bin - 1), last = bin == 0 ? 0 : (1 << bin) - 1;
+        (void)snprintf(made->titles[column], TITLE_BYTES,
+                       bin + 1 == BINS_SHOWN ? "%d and more"
+                       : first == last       ? "%d"
+                                             : "%d to %d",
+                       first, last);
+        for (size_t row = 0; row < made->rows; row++) {
+            const double *behind = summary->rows[row].behind;
+            double share = behind[bin];
+            for (size_t i = BINS_SHOWN; bin + 1 == BINS_SHOWN && i < AQ_CURVE_BINS; i++) {
+                share += behind[i];
+            }
+            (void)snprintf(made->cells[row][column], STATE_BYTES, "%s",
+                           aq_figure_share(&room, share));
+        }
+    }
+}
+
+static void fill_scaling(const aq_compare_summary *summary, grid *made)
+{
+    made->caption = "Efficiency of so many side by side, 1 where each does as much as one alone: "
+                    "measured, on the processors that there were, or by the model, where each "
+                    "actor and rank of what was measured could have one of its own.";
+    made->rows = summary->plan->request.name_count;
+    for (size_t point = 0; point < AQ_SCALING_POINTS; point++) {
+        const uint64_t parallel = aq_scaling_parallel(point);
+        const size_t column = made->columns++;
+        (void)snprintf(made->titles[column], TITLE_BYTES, "%" PRIu64, parallel);
+        for (size_t row = 0; row < made->rows; row++) {
+            const aq_scaling at = aq_compare_scaling(summary, row, parallel);
+            (void)snprintf(made->cells[row][column], STATE_BYTES,
+                           isnan(at.efficiency) ? "-"
+                           : at.is_model        ? "%.2f (model)"
+                                                : "%.2f",
+                           at.efficiency);
+        }
+    }
+}
+
+/* The tables of columns, then, of modes, staleness and scaling. False after the last. */
+static bool fill(const aq_compare_summary *summary, size_t index, enum aq_compare_place place,
+                 grid *made)
+{
+    const aq_compare_plan *plan = summary->plan;
+    const bool is_of_modes = plan->request.subject == AQ_COMPARE_MODES;
+    const size_t table = index + (is_of_modes ? AQ_MODE_REACHED : 0);
+    const size_t end = is_of_modes ? AQ_COMPARE_TABLE_COUNT : AQ_MODE_REACHED;
+    if (table >= end + (is_of_modes ? 2 : 0)) {
+        return false;
+    }
+    *made = (grid){.place = place, .rows = plan->arm_count, .columns = 1, .is_words = {true}};
+    (void)snprintf(made->titles[0], TITLE_BYTES, "%s",
+                   aq_compare_subject_name(plan->request.subject));
+    for (size_t row = 0; row < made->rows; row++) {
+        (void)snprintf(made->cells[row][0], STATE_BYTES, "%s", plan->arms[row].name);
+    }
+    if (table < end) {
+        fill_columns(summary, (enum aq_compare_table)table, made);
+    } else if (table == end) {
+        fill_behind(summary, made);
+    } else {
+        fill_scaling(summary, made);
+    }
+    return true;
+}
+
+/* ---- on the page ---------------------------------------------------------------------------- */
+
+static void add_grid(const grid *made, aq_long_text *out)
+{
+    aq_html_table_begin(out, made->caption);
+    for (size_t i = 0; i < made->columns; i++) {
+        aq_long_text_add(out, made->is_words[i] ? "<th class=\"words\">%s</th>" : "<th>%s</th>",
+                         made->titles[i]);
+    }
+    aq_html_table_rows(out);
+    for (size_t row = 0; row < made->rows; row++) {
+        aq_long_text_add(out, "<tr>");
+        for (size_t i = 0; i < made->columns; i++) {
+            (made->is_words[i] ? aq_html_words : aq_html_figure)(out, made->cells[row][i]);
+        }
+        aq_long_text_add(out, "</tr>\n");
+    }
+    aq_html_table_end(out);
+}
+
+void aq_compare_table_add(const aq_compare_summary *summary, aq_long_text *out)
+{
+    const enum aq_compare_subject subject = summary->plan->request.subject;
+    const aq_compare_column *column = NULL;
+    grid made;
+    for (size_t i = 0; fill(summary, i, AQ_ON_PAGE, &made); i++) {
+        add_grid(&made, out);
+    }
+    aq_html_methods_begin(out);
+    while ((column = aq_compare_column_next(subject, AQ_IN_ANY, column)) != NULL) {
+        if (column->method != NULL) {
+            aq_html_method(out, column->title, column->method);
+        }
+    }
+    aq_html_methods_end(out);
+}
+
+/* ---- on a terminal -------------------------------------------------------------------------- */
+
+static int print_grid(const grid *made, FILE *out)
+{
+    aq_table_column columns[COLUMNS_MAX + 1] = {0};
+    aq_text_table table;
+    for (size_t i = 0; i < made->columns; i++) {
+        columns[i] =
+            (aq_table_column){made->titles[i], made->is_words[i] ? AQ_TABLE_LEFT : AQ_TABLE_RIGHT};
+    }
     aq_text_table_begin(&table, columns);
-    for (size_t i = 0; i < summary->plan->arm_count; i++) {
-        const aq_compare_row *row = &summary->rows[i];
+    for (size_t row = 0; row < made->rows; row++) {
         aq_text_table_row(&table);
-        aq_text_table_cell(&table, "%s", row->arm->name);
-        aq_text_table_cell(&table, "%zu", row->finished);
-        add_return(&table, &row->last);
-        add_return(&table, &row->fresh);
-        aq_text_table_cell(&table, "%s", aq_figure_share(&room, row->fallback_share));
-        aq_text_table_cell(&table, "%s", aq_compare_crossing_text(row, text, sizeof(text)));
-        if (row->crossing.missing == NULL) {
-            add_ratio(&table, row->crossing.speedup);
-        } else {
-            aq_text_table_cell(&table, "%s", row->crossing.missing);
+        for (size_t i = 0; i < made->columns; i++) {
+            aq_text_table_cell(&table, "%s", made->cells[row][i]);
         }
     }
     return aq_text_table_end(&table, out);
 }
 
-static int print_cost(const aq_compare_summary *summary, FILE *out)
+/* Those of precisions are about a page's other columns, too. */
+static int print_tables(const aq_compare_summary *summary, FILE *out)
 {
-    static const aq_table_column columns[] = {
-        {"precision", AQ_TABLE_LEFT}, {"steps/s", AQ_TABLE_RIGHT},
-        {"ratio", AQ_TABLE_RIGHT},    {"actor/s", AQ_TABLE_RIGHT},
-        {"ratio", AQ_TABLE_RIGHT},    {"broadcast", AQ_TABLE_RIGHT},
-        {"energy J", AQ_TABLE_RIGHT}, {"gCO2", AQ_TABLE_RIGHT},
-        {"source", AQ_TABLE_LEFT},    {NULL},
-    };
-    aq_text_table table;
-    aq_figure room;
-    aq_text_table_begin(&table, columns);
-    for (size_t i = 0; i < summary->plan->arm_count; i++) {
-        const aq_compare_row *row = &summary->rows[i];
-        aq_text_table_row(&table);
-        aq_text_table_cell(&table, "%s", row->arm->name);
-        aq_text_table_cell(&table, "%s", aq_figure_count(&room, row->env_steps_per_s));
-        add_ratio(&table, row->throughput_ratio);
-        aq_text_table_cell(&table, "%s", aq_figure_count(&room, row->actor_steps_per_s));
-        add_ratio(&table, row->actor_ratio);
-        aq_text_table_cell(&table, "%s", aq_figure_bytes(&room, row->broadcast_bytes));
-        aq_text_table_cell(&table, "%s", aq_figure_number(&room, row->energy_j));
-        aq_text_table_cell(&table, "%s", aq_figure_number(&room, row->gco2));
-        aq_text_table_cell(&table, "%s", row->energy_source ? row->energy_source : "not measured");
+    const bool has_captions = summary->plan->request.subject == AQ_COMPARE_MODES;
+    grid made;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && fill(summary, i, AQ_ON_TERMINAL, &made); i++) {
+        (void)fprintf(out, "%s%s%s", i > 0 ? "\n" : "", has_captions ? made.caption : "",
+                      has_captions ? "\n\n" : "");
+        rc = print_grid(&made, out);
     }
-    return aq_text_table_end(&table, out);
+    return rc;
 }
 
-static int print_precisions(const aq_compare_summary *summary, FILE *out)
+static void print_methods(FILE *out)
 {
-    int rc = print_reached(summary, out);
+    const aq_compare_column *column = NULL;
     (void)fprintf(out, "\n");
-    return rc == 0 ? print_cost(summary, out) : rc;
+    while ((column = aq_compare_column_next(AQ_COMPARE_PRECISIONS, AQ_IN_ANY, column)) != NULL) {
+        if (column->method != NULL) {
+            (void)fprintf(out, "  %-13s %s\n", column->title, column->method);
+        }
+    }
 }
 
 int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
@@ -115,8 +215,7 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
                   : summary->threshold_source == AQ_THRESHOLD_TASK
                       ? "the task's own"
                       : "95 % of the way from the baseline's first return to its last");
-    const bool is_of_modes = plan->request.subject == AQ_COMPARE_MODES;
-    int rc = is_of_modes ? aq_compare_mode_print(summary, out) : print_precisions(summary, out);
+    int rc = print_tables(summary, out);
     for (size_t i = 0; rc == 0 && i < plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         if (row->finished < plan->seeds) {
@@ -125,10 +224,8 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
                           aq_plain_text(plain, sizeof(plain), state));
         }
     }
-    (void)fprintf(out, "%s", is_of_modes ? "" : "\n");
-    for (size_t i = 0; rc == 0 && !is_of_modes && i < AQ_COMPARE_METHODS; i++) {
-        const aq_compare_method *method = aq_compare_method_at(i);
-        (void)fprintf(out, "  %-13s %s\n", method->figure, method->text);
+    if (rc == 0 && plan->request.subject == AQ_COMPARE_PRECISIONS) {
+        print_methods(out);
     }
     return rc;
 }

@@ -11,21 +11,6 @@
 #define NOTABLE           1.05
 #define FALLBACKS_NOTABLE 0.05
 
-static const aq_compare_method methods[AQ_COMPARE_METHODS] = {
-    {"return", "mean of the evaluations in the last tenth of the steps; +- 95 % over seeds"},
-    {"best policy", "the best policy of each run, over 100 fresh episodes"},
-    {"in fp32", "share of the versions that went out in fp32; they count in no return"},
-    {"to threshold", "when the mean of 10 evaluations in a row reached it; never by a single one"},
-    {"speed-up", "the baseline's time to the threshold over this one; from 3 seeds of each on"},
-    {"ratio", "to the baseline, of means over whole runs"},
-};
-_Static_assert(AQ_RUNNING_WINDOW == 10 && AQ_SPEEDUP_SEEDS == 3, "the texts say so");
-
-const aq_compare_method *aq_compare_method_at(size_t i)
-{
-    return &methods[i];
-}
-
 /* Of the time in which actors do not wait. */
 static double inference_share(const aq_compare_row *row)
 {

@@ -8,17 +8,6 @@
 #include "cli/compare/compare_summary.h"
 #include "cli/text/long_text.h"
 
-enum { AQ_COMPARE_METHODS = 6 };
-
-/* How a figure of both the page and the terminal was come by. */
-typedef struct aq_compare_method {
-    const char *figure; /* its column */
-    const char *text;
-} aq_compare_method;
-
-/* Static storage; i < AQ_COMPARE_METHODS. */
-const aq_compare_method *aq_compare_method_at(size_t i);
-
 /* One paragraph of plain text for each precision beside the baseline; of modes
  * compare_mode_words.h's. */
 void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out);
