@@ -32,7 +32,7 @@ static int open_transport(void *user, uint32_t lane, const char *rpc_url, const 
         return aq_fail(error, AQ_E_IO, "no way there");
     }
     link->is_open = true;
-    fake_wire_init(&link->flow_wire, stage->shards[link->shard].dispatcher);
+    loopback_init(&link->flow_wire, stage->shards[link->shard].dispatcher);
     *ret_flow = &link->flow_wire.channel;
     return 0;
 }
@@ -43,7 +43,7 @@ static void close_transport(void *user, uint32_t lane)
     stage_link *link = &stage->links[lane];
     AQ_ASSERT(link->is_open);
     stage->ways[link->shard].closes++;
-    fake_wire_close(&link->flow_wire);
+    loopback_close(&link->flow_wire);
     link->is_open = false;
     link->is_connected = false;
 }
@@ -119,7 +119,7 @@ actor_stage *stage_open(void)
         stage->learner.shards[i] = (uint64_t)(STAGE_SHARD + i);
     }
     stage->learner.shard_count = 1;
-    fake_wire_init(&stage->learner_wire, stage->learner.dispatcher);
+    loopback_init(&stage->learner_wire, stage->learner.dispatcher);
     const aq_actor_session_config config = {
         .identity = {.role = AQ_ROLE_ACTOR, .incarnation = STAGE_INCARNATION, .host = "stage"},
         .listener = {.user = stage, .listen = listen_to, .unlisten = unlisten, .pass = pass},
@@ -139,7 +139,7 @@ actor_stage *stage_open(void)
 
 void stage_close(actor_stage *stage)
 {
-    fake_wire_close(&stage->learner_wire);
+    loopback_close(&stage->learner_wire);
     aq_actor_session_destroy(stage->session);
     for (int i = 0; i < STAGE_SHARDS; i++) {
         fake_shard_fini(&stage->shards[i]);
@@ -201,7 +201,7 @@ static void deliver(actor_stage *stage)
 {
     for (uint32_t lane = 0; lane < AQ_SPREAD_SHARDS_MAX; lane++) {
         if (stage->links[lane].is_open) {
-            (void)fake_wire_deliver(&stage->links[lane].flow_wire);
+            loopback_pump(&stage->links[lane].flow_wire);
         }
     }
 }
@@ -214,7 +214,7 @@ void stage_pass(actor_stage *stage, int64_t ms)
         for (int shard = 0; shard < STAGE_SHARDS; shard++) {
             fake_shard_answer(&stage->shards[shard], false);
         }
-        (void)fake_wire_deliver(&stage->learner_wire);
+        loopback_pump(&stage->learner_wire);
         deliver(stage);
         aq_actor_session_tick(stage->session, stage->now_ns);
         for (int step = 0; step < STAGE_STEPS_MAX; step++) {

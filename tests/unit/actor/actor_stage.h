@@ -7,10 +7,10 @@
 #define AQ_TESTS_UNIT_ACTOR_ACTOR_STAGE_H
 
 #include "actor/session/actor_session.h"
+#include "tests/support/loopback.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/fake_learner.h"
 #include "tests/unit/actor/fake_shard.h"
-#include "tests/unit/actor/fake_wire.h"
 
 enum { STAGE_SHARDS = 3, STAGE_SHARD = 100, STAGE_STEPS_MAX = 64 };
 #define STAGE_INCARNATION UINT64_C(0xfeed)
@@ -29,14 +29,14 @@ typedef struct stage_link {
     bool is_open;
     bool is_connected;
     int shard;
-    fake_wire flow_wire;
+    loopback flow_wire;
 } stage_link;
 
 typedef struct actor_stage {
     int64_t now_ns;
     fake_learner learner;
     fake_shard shards[STAGE_SHARDS];
-    fake_wire learner_wire;
+    loopback learner_wire;
     aq_actor_session *session;
 
     stage_way ways[STAGE_SHARDS];

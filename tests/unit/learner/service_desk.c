@@ -128,11 +128,6 @@ void service_desk_setup(service_desk *desk)
     create_service(desk);
     loopback_init(&desk->loop, desk->dispatcher);
     snprintf(desk->loop.peer, sizeof(desk->loop.peer), "10.0.0.9:4711");
-    aq_rpc_stub_init(&desk->membership, &desk->loop.channel, &actorq__v1__membership__descriptor,
-                     1000);
-    aq_rpc_stub_init(&desk->policy, &desk->loop.channel, &actorq__v1__policy__descriptor, 1000);
-    aq_rpc_stub_init(&desk->operations, &desk->loop.channel, &actorq__v1__operations__descriptor,
-                     1000);
 }
 
 void service_desk_teardown(service_desk *desk)
@@ -145,85 +140,22 @@ void service_desk_teardown(service_desk *desk)
     aq_policy_shelf_destroy(desk->shelf);
     aq_coordinator_destroy(desk->coordinator);
     learner_kit_fini(&desk->kit);
-    for (size_t i = 0; i < DESK_REPLIES_MAX; i++) {
-        protobuf_c_message_free_unpacked(desk->replies[i], NULL);
-    }
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-static ProtobufCMessage *kept_copy(service_desk *desk, const ProtobufCMessage *reply)
-{
-    ProtobufCMessage **place = &desk->replies[desk->reply_count++ % DESK_REPLIES_MAX];
-    protobuf_c_message_free_unpacked(*place, NULL);
-    *place = loopback_copy(reply);
-    return *place;
-}
-
-static void on_answer(const ProtobufCMessage *reply, void *user)
-{
-    desk_answer *answer = user;
-    assert_false(answer->done);
-    answer->done = true;
-    answer->status = *aq_rpc_stub_status(answer->stub);
-    if (reply != NULL) {
-        service_desk *desk = (service_desk *)(void *)answer->stub->channel;
-        answer->reply = kept_copy(desk, reply);
-    }
-}
-
-void desk_call(service_desk *desk, const ProtobufCMessage *request, desk_answer *answer)
-{
-    aq_rpc_stub *const stubs[] = {&desk->membership, &desk->policy, &desk->operations};
-    for (size_t i = 0; i < 3; i++) {
-        const ProtobufCServiceDescriptor *service = stubs[i]->base.descriptor;
-        for (unsigned k = 0; k < service->n_methods; k++) {
-            if (service->methods[k].input == request->descriptor) {
-                *answer = (desk_answer){.stub = stubs[i]};
-                stubs[i]->base.invoke(&stubs[i]->base, k, request, on_answer, answer);
-                loopback_pump(&desk->loop);
-                loopback_pump(&desk->loop); /* what had to be signed goes again */
-                return;
-            }
-        }
-    }
-    fail_msg("no method takes a %s", request->descriptor->name);
-}
-
-const void *desk_ask(service_desk *desk, const ProtobufCMessage *request)
-{
-    desk_answer answer;
-    desk_call(desk, request, &answer);
-    assert_true(answer.done);
-    if (answer.status.code != AQ_RPC_OK) {
-        fail_msg("%s", answer.status.message);
-    }
-    return answer.reply;
-}
-
-void desk_refuses(service_desk *desk, const ProtobufCMessage *request, enum aq_rpc_code code,
-                  const char *word)
-{
-    desk_answer answer;
-    desk_call(desk, request, &answer);
-    assert_true(answer.done);
-    assert_string_equal(aq_rpc_code_name(answer.status.code), aq_rpc_code_name(code));
-    assert_says(answer.status.message, word);
-    assert_null(answer.reply);
-}
-
 void desk_survives_failed_allocations(service_desk *desk, const ProtobufCMessage *request)
 {
-    desk_answer answer;
+    const loopback_answer *answer;
     uint64_t nth = 0;
     do {
         assert_true(nth < 1000);
         aq_memory_fail_at(++nth, 0);
-        desk_call(desk, request, &answer);
+        answer = loopback_call(&desk->loop, request);
         aq_memory_fail_at(0, 0);
-        assert_true(answer.done);
-        assert_true((answer.status.code == AQ_RPC_OK) == (answer.reply != NULL));
-    } while (answer.status.code != AQ_RPC_OK);
+        assert_true(answer->done);
+        assert_true((answer->status.code == AQ_RPC_OK) == (answer->reply != NULL));
+    } while (answer->status.code != AQ_RPC_OK);
     assert_true(nth > 3);
 }
 
@@ -267,7 +199,7 @@ Actorq__V1__LeaveRequest desk_leave(uint64_t member, uint64_t incarnation)
 const Actorq__V1__JoinReply *desk_join_as(service_desk *desk,
                                           const Actorq__V1__JoinRequest *request)
 {
-    return desk_ask(desk, &request->base);
+    return loopback_ask(&desk->loop, &request->base);
 }
 
 uint64_t desk_join(service_desk *desk, enum aq_role role, uint64_t incarnation)
@@ -280,7 +212,7 @@ const Actorq__V1__HeartbeatReply *desk_beat(service_desk *desk, uint64_t member,
                                             uint64_t incarnation)
 {
     const Actorq__V1__HeartbeatRequest request = desk_heartbeat(member, incarnation);
-    return desk_ask(desk, &request.base);
+    return loopback_ask(&desk->loop, &request.base);
 }
 
 void desk_say_replay(service_desk *desk, uint64_t member, uint64_t incarnation)
@@ -300,7 +232,7 @@ void desk_say_replay(service_desk *desk, uint64_t member, uint64_t incarnation)
     table.items = incarnation;
     replay.n_staleness = 3;
     replay.staleness = staleness;
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
 }
 
 void desk_publish(service_desk *desk, uint64_t version, uint32_t format)

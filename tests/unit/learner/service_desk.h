@@ -13,21 +13,15 @@
 #include "tests/support/loopback.h"
 #include "tests/unit/learner/learner_kit.h"
 
-enum { DESK_REPLIES_MAX = 64 };
-
 /* Points into itself: don't move it. */
 typedef struct service_desk {
-    loopback loop;                               /* first */
-    ProtobufCMessage *replies[DESK_REPLIES_MAX]; /* the latest */
-    size_t reply_count;
-
+    loopback loop;
     learner_kit kit;
     aq_run_settings settings;
     aq_coordinator *coordinator; /* 1000 steps, a threshold of 475 */
     aq_policy_shelf *shelf;
     aq_learner_service *service;
     aq_rpc_dispatcher *dispatcher;
-    aq_rpc_stub membership, policy, operations;
     int64_t now_ns;
 
     /* What the owner was told. */
@@ -45,25 +39,6 @@ typedef struct service_desk {
 
 void service_desk_setup(service_desk *desk);
 void service_desk_teardown(service_desk *desk);
-
-/* What came back for one call. */
-typedef struct desk_answer {
-    const aq_rpc_stub *stub;
-    bool done;
-    aq_rpc_status status;
-    ProtobufCMessage *reply; /* a copy for the next DESK_REPLIES_MAX calls; NULL on failure */
-} desk_answer;
-
-/* Calls the method that takes such a request. The answer may come later where the method holds it
- * back; it must stay in place until then. */
-void desk_call(service_desk *desk, const ProtobufCMessage *request, desk_answer *answer);
-
-/* The call must succeed: its reply. */
-const void *desk_ask(service_desk *desk, const ProtobufCMessage *request);
-
-/* The call must fail with that status, in words that hold `word`. */
-void desk_refuses(service_desk *desk, const ProtobufCMessage *request, enum aq_rpc_code code,
-                  const char *word);
 
 /* The call must be answered whichever allocation fails, and succeed when none does. */
 void desk_survives_failed_allocations(service_desk *desk, const ProtobufCMessage *request);

@@ -50,10 +50,6 @@ void kit_create(service_kit *kit, const aq_seal *seal)
                                              &kit->dispatcher));
     assert_int_equal(aq_replay_service_offer(kit->service, kit->dispatcher), 0);
     loopback_init(&kit->loop, kit->dispatcher);
-    aq_rpc_stub_init(&kit->flow, &kit->loop.channel, &actorq__v1__flow__descriptor, 20000);
-    aq_rpc_stub_init(&kit->sampling, &kit->loop.channel, &actorq__v1__sampling__descriptor, 20000);
-    aq_rpc_stub_init(&kit->operations, &kit->loop.channel, &actorq__v1__operations__descriptor,
-                     20000);
 }
 
 void idle_kit_setup(idle_kit *kit)
@@ -74,13 +70,6 @@ void service_kit_teardown(service_kit *kit)
     loopback_pump(&kit->loop);
     loopback_fini(&kit->loop);
     aq_rpc_dispatcher_destroy(kit->dispatcher);
-    while (kit->answers != NULL) {
-        kit_answer *answer = kit->answers;
-        kit->answers = answer->next;
-        actorq__v1__sample_reply__free_unpacked(answer->sample, NULL);
-        actorq__v1__status_reply__free_unpacked(answer->report, NULL);
-        aq_free(answer);
-    }
 }
 
 void kit_begin(service_kit *kit, const aq_run_settings *settings)
@@ -142,137 +131,7 @@ void kit_insert(service_kit *kit, uint64_t seq, uint32_t steps)
     assert_int_equal(kit->rejections, rejections);
 }
 
-/* ---- answers ------------------------------------------------------------------------------- */
-
-static void note_status(kit_answer *answer)
-{
-    assert_false(answer->done);
-    answer->done = true;
-    answer->status = *aq_rpc_stub_status(answer->stub);
-}
-
-static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
-{
-    kit_answer *answer = user;
-    note_status(answer);
-    if (reply != NULL) {
-        answer->credit = (aq_credit){.acknowledged = reply->acknowledged,
-                                     .granted = reply->granted,
-                                     .expected = reply->expected,
-                                     .gaps = reply->gaps,
-                                     .version_min = (uint32_t)reply->version_min};
-        answer->store = reply->store;
-        answer->durable = reply->durable;
-        answer->shard_incarnation = reply->shard_incarnation;
-    }
-}
-
-static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
-{
-    kit_answer *answer = user;
-    note_status(answer);
-    if (reply != NULL) {
-        answer->rows = reply->rows;
-        answer->inserted = reply->inserted;
-        answer->sample = (Actorq__V1__SampleReply *)loopback_copy(&reply->base);
-    }
-}
-
-static void on_status(const Actorq__V1__StatusReply *reply, void *user)
-{
-    kit_answer *answer = user;
-    note_status(answer);
-    if (reply != NULL) {
-        answer->report = (Actorq__V1__StatusReply *)loopback_copy(&reply->base);
-    }
-}
-
-static void on_stop_reply(const Actorq__V1__StopReply *reply, void *user)
-{
-    (void)reply;
-    note_status(user);
-}
-
-static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
-{
-    kit_answer *answer = user;
-    note_status(answer);
-    if (reply != NULL) {
-        snprintf(answer->path, sizeof(answer->path), "%s", reply->path);
-    }
-}
-
-static void on_prioritize(const Actorq__V1__PrioritizeReply *reply, void *user)
-{
-    kit_answer *answer = user;
-    note_status(answer);
-    if (reply != NULL) {
-        answer->applied = reply->applied;
-    }
-}
-
 /* ---- calls --------------------------------------------------------------------------------- */
-
-static kit_answer *answer_of(service_kit *kit, const aq_rpc_stub *stub)
-{
-    kit_answer *answer = aq_alloc(1, sizeof(*answer));
-    assert_non_null(answer);
-    *answer = (kit_answer){.stub = stub, .next = kit->answers};
-    kit->answers = answer;
-    return answer;
-}
-
-const kit_answer *kit_credit(service_kit *kit, const Actorq__V1__CreditRequest *request)
-{
-    kit_answer *answer = answer_of(kit, &kit->flow);
-    actorq__v1__flow__credit(&kit->flow.base, request, on_credit, answer);
-    loopback_pump(&kit->loop);
-    return answer;
-}
-
-const kit_answer *kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request)
-{
-    kit_answer *answer = answer_of(kit, &kit->sampling);
-    actorq__v1__sampling__sample(&kit->sampling.base, request, on_sample, answer);
-    loopback_pump(&kit->loop);
-    return answer;
-}
-
-const kit_answer *kit_prioritize(service_kit *kit, const Actorq__V1__PrioritizeRequest *request)
-{
-    kit_answer *answer = answer_of(kit, &kit->sampling);
-    actorq__v1__sampling__prioritize(&kit->sampling.base, request, on_prioritize, answer);
-    loopback_pump(&kit->loop);
-    return answer;
-}
-
-const kit_answer *kit_status(service_kit *kit)
-{
-    const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
-    kit_answer *answer = answer_of(kit, &kit->operations);
-    actorq__v1__operations__status(&kit->operations.base, &request, on_status, answer);
-    loopback_pump(&kit->loop);
-    return answer;
-}
-
-const kit_answer *kit_stop(service_kit *kit, char *reason)
-{
-    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
-    kit_answer *answer = answer_of(kit, &kit->operations);
-    request.reason = reason;
-    actorq__v1__operations__stop(&kit->operations.base, &request, on_stop_reply, answer);
-    loopback_pump(&kit->loop);
-    return answer;
-}
-
-const kit_answer *kit_checkpoint(service_kit *kit)
-{
-    const Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
-    kit_answer *answer = answer_of(kit, &kit->operations);
-    actorq__v1__operations__checkpoint(&kit->operations.base, &request, on_checkpoint, answer);
-    loopback_pump(&kit->loop);
-    return answer;
-}
 
 Actorq__V1__CreditRequest kit_credit_request(uint64_t known_acknowledged, uint64_t known_granted,
                                              uint32_t wait_ms)
@@ -300,23 +159,22 @@ Actorq__V1__SampleRequest kit_sample_request(uint32_t rows, uint32_t count, uint
     return request;
 }
 
-const kit_answer *kit_call(service_kit *kit, uint64_t known_acknowledged, uint64_t known_granted,
-                           uint32_t wait_ms)
+const loopback_answer *kit_call(service_kit *kit, uint64_t known_acknowledged,
+                                uint64_t known_granted, uint32_t wait_ms)
 {
     const Actorq__V1__CreditRequest request =
         kit_credit_request(known_acknowledged, known_granted, wait_ms);
-    return kit_credit(kit, &request);
+    return loopback_call(&kit->loop, &request.base);
 }
 
-const kit_answer *kit_draw(service_kit *kit, uint32_t rows, uint32_t count, uint32_t wait_ms)
+const loopback_answer *kit_draw(service_kit *kit, uint32_t rows, uint32_t count, uint32_t wait_ms)
 {
     const Actorq__V1__SampleRequest request = kit_sample_request(rows, count, wait_ms);
-    return kit_sample(kit, &request);
+    return loopback_call(&kit->loop, &request.base);
 }
 
-void kit_assert_answered(const kit_answer *answer, enum aq_rpc_code code, const char *words)
+const Actorq__V1__StatusReply *kit_status(service_kit *kit)
 {
-    assert_true(answer->done);
-    assert_string_equal(aq_rpc_code_name(answer->status.code), aq_rpc_code_name(code));
-    assert_says(answer->status.message, words);
+    const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    return loopback_ask(&kit->loop, &request.base);
 }

@@ -7,9 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/experience.pb-c.h"
-#include "proto/operations.pb-c.h"
-#include "proto/sampling.pb-c.h"
 #include "replay/service/replay_service.h"
 #include "tests/support/loopback.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -21,7 +18,6 @@ typedef struct service_kit {
     aq_rpc_dispatcher *dispatcher;
     const aq_seal *seal; /* NULL: none */
     loopback loop;
-    aq_rpc_stub flow, sampling, operations;
     int64_t now_ns;
     int rejections;
     aq_error rejection; /* the last */
@@ -29,26 +25,7 @@ typedef struct service_kit {
     char damage[256]; /* the last */
     int stops;
     char stop_reason[64];
-    struct kit_answer *answers; /* of all calls */
 } service_kit;
-
-/* What came back for one call. */
-typedef struct kit_answer {
-    const aq_rpc_stub *stub;
-    bool done;
-    aq_rpc_status status;
-    aq_credit credit;
-    uint64_t shard_incarnation;
-    uint64_t store;
-    bool durable;
-    uint32_t applied;
-    char path[64];
-    uint32_t rows;
-    uint64_t inserted;
-    Actorq__V1__SampleReply *sample; /* a copy */
-    Actorq__V1__StatusReply *report; /* a copy */
-    struct kit_answer *next;
-} kit_answer;
 
 /* Its shard is in a run with kit_settings; that of an idle kit in none. */
 void service_kit_setup(service_kit *kit);
@@ -77,25 +54,17 @@ void kit_receive_frame(service_kit *kit, const uint8_t *bytes, size_t size);
 /* `steps` fresh transitions of actor 1 in message `seq`. */
 void kit_insert(service_kit *kit, uint64_t seq, uint32_t steps);
 
-/* Calls that were sent and delivered; the answer, which is the kit's, comes when it comes. */
-const kit_answer *kit_credit(service_kit *kit, const Actorq__V1__CreditRequest *request);
-const kit_answer *kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request);
-const kit_answer *kit_prioritize(service_kit *kit, const Actorq__V1__PrioritizeRequest *request);
-const kit_answer *kit_status(service_kit *kit);
-const kit_answer *kit_stop(service_kit *kit, char *reason);
-const kit_answer *kit_checkpoint(service_kit *kit);
-
 /* Requests that are right for the kit's run. */
 Actorq__V1__CreditRequest kit_credit_request(uint64_t known_acknowledged, uint64_t known_granted,
                                              uint32_t wait_ms);
 Actorq__V1__SampleRequest kit_sample_request(uint32_t rows, uint32_t count, uint32_t wait_ms);
 
 /* Such requests as they are. */
-const kit_answer *kit_call(service_kit *kit, uint64_t known_acknowledged, uint64_t known_granted,
-                           uint32_t wait_ms);
-const kit_answer *kit_draw(service_kit *kit, uint32_t rows, uint32_t count, uint32_t wait_ms);
+const loopback_answer *kit_call(service_kit *kit, uint64_t known_acknowledged,
+                                uint64_t known_granted, uint32_t wait_ms);
+const loopback_answer *kit_draw(service_kit *kit, uint32_t rows, uint32_t count, uint32_t wait_ms);
 
-/* The call ended so; its status has these words in it. */
-void kit_assert_answered(const kit_answer *answer, enum aq_rpc_code code, const char *words);
+/* What it says of itself. */
+const Actorq__V1__StatusReply *kit_status(service_kit *kit);
 
 #endif

@@ -5,15 +5,15 @@
 #include "actor/session/evaluator_session.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/loopback.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/actor/fake_learner.h"
-#include "tests/unit/actor/fake_wire.h"
 
 typedef struct stage {
     int64_t now_ns;
     fake_learner learner;
-    fake_wire wire;
+    loopback wire;
     aq_policy_feed *feed; /* NULL: nobody listens */
     aq_evaluator_session *session;
 } stage;
@@ -54,7 +54,7 @@ static stage *open_stage(void)
     aq_log_set_level(AQ_LOG_OFF);
     memset(&all, 0, sizeof(all));
     fake_learner_init(&all.learner);
-    fake_wire_init(&all.wire, all.learner.dispatcher);
+    loopback_init(&all.wire, all.learner.dispatcher);
     const aq_evaluator_session_config config = config_of(&all);
     assert_int_equal(aq_evaluator_session_create(&all.wire.channel, &config, &all.session), 0);
     return &all;
@@ -62,7 +62,7 @@ static stage *open_stage(void)
 
 static void close_stage(stage *all)
 {
-    fake_wire_close(&all->wire);
+    loopback_close(&all->wire);
     aq_evaluator_session_destroy(all->session);
     fake_learner_fini(&all->learner);
 }
@@ -73,7 +73,7 @@ static void pass(stage *all, int64_t ms)
 {
     for (int64_t i = 0; i < ms; i++) {
         all->now_ns += AQ_NS_PER_MS;
-        (void)fake_wire_deliver(&all->wire);
+        loopback_pump(&all->wire);
         aq_evaluator_session_tick(all->session, all->now_ns);
         while (aq_evaluator_session_work(all->session, all->now_ns) > 0) {
         }
@@ -85,7 +85,7 @@ static void pass_when_due(stage *all, int64_t ms)
 {
     for (int64_t i = 0; i < ms; i++) {
         all->now_ns += AQ_NS_PER_MS;
-        bool has_come = fake_wire_deliver(&all->wire) > 0;
+        bool has_come = loopback_pump(&all->wire);
         if (has_come || aq_evaluator_session_next_ns(all->session) <= all->now_ns) {
             aq_evaluator_session_tick(all->session, all->now_ns);
         }
@@ -436,7 +436,7 @@ TEST_ON_STAGE(it_takes_its_share_of_the_time_and_the_newest_version)
             all->now_ns += 100 * AQ_NS_PER_MS;
         }
         all->now_ns += all->now_ns == begun_ns ? 100 * AQ_NS_PER_MS : 0;
-        (void)fake_wire_deliver(&all->wire);
+        loopback_pump(&all->wire);
         aq_evaluator_session_tick(all->session, all->now_ns);
         all->learner.reports = 0;
     }

@@ -10,7 +10,7 @@ static const Actorq__V1__HeartbeatReply *beat(service_desk *desk, uint64_t membe
 {
     Actorq__V1__HeartbeatRequest request = desk_heartbeat(member, incarnation);
     request.settings_generation = generation;
-    return desk_ask(desk, &request.base);
+    return loopback_ask(&desk->loop, &request.base);
 }
 
 TEST_IN(service_desk, desk, a_member_is_told_settings_that_it_has_not)
@@ -37,7 +37,7 @@ TEST_IN(service_desk, desk, a_member_that_is_drained_hears_it_with_every_heartbe
     uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 7);
     uint64_t other = desk_join(desk, AQ_ROLE_ACTOR, 8);
     request.member = member;
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
     for (int i = 0; i < 2; i++) {
         assert_true(beat(desk, member, 7, 1)->leave);
     }
@@ -48,7 +48,7 @@ TEST_IN(service_desk, desk, nobody_can_be_drained_who_is_not_there)
 {
     Actorq__V1__DrainRequest request = ACTORQ__V1__DRAIN_REQUEST__INIT;
     request.member = 99;
-    desk_refuses(desk, &request.base, AQ_RPC_NOT_FOUND, "member 99 is not in the run");
+    loopback_refuses(&desk->loop, &request.base, AQ_RPC_NOT_FOUND, "member 99 is not in the run");
 }
 
 TEST_IN(service_desk, desk, an_owner_that_changes_nothing_says_so)
@@ -58,6 +58,6 @@ TEST_IN(service_desk, desk, an_owner_that_changes_nothing_says_so)
     char *assignments[] = {assignment};
     request.n_assignments = 1;
     request.assignments = assignments;
-    desk_refuses(desk, &request.base, AQ_RPC_UNIMPLEMENTED,
-                 "nothing can be changed here"); /* this owner changes nothing */
+    loopback_refuses(&desk->loop, &request.base, AQ_RPC_UNIMPLEMENTED,
+                     "nothing can be changed here"); /* this owner changes nothing */
 }

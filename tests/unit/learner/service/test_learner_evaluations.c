@@ -28,7 +28,7 @@ static Actorq__V1__EvaluationReport report_of(service_desk *desk, uint64_t versi
 static enum aq_run_state report(service_desk *desk, uint64_t version, double mean, bool confirmed)
 {
     const Actorq__V1__EvaluationReport request = report_of(desk, version, mean, confirmed);
-    const Actorq__V1__EvaluationReply *reply = desk_ask(desk, &request.base);
+    const Actorq__V1__EvaluationReply *reply = loopback_ask(&desk->loop, &request.base);
     return (enum aq_run_state)reply->state;
 }
 
@@ -42,7 +42,7 @@ static enum aq_run_state confirm_in_both(service_desk *desk, uint64_t version, d
     gap.return_fp32_std = 1;
     gap.mean = 480 - mean;
     request.gap = &gap;
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
     return (enum aq_run_state)aq_coordinator_state(desk->coordinator);
 }
 
@@ -74,7 +74,7 @@ TEST_IN(service_desk, desk, what_is_told_again_counts_once)
     report(desk, 3, 100, true);
     const Actorq__V1__EvaluationReport request = report_of(desk, 3, 90, true);
     for (int i = 0; i < 3; i++) {
-        const Actorq__V1__EvaluationReply *reply = desk_ask(desk, &request.base);
+        const Actorq__V1__EvaluationReply *reply = loopback_ask(&desk->loop, &request.base);
         assert_int_equal(reply->leader, 3);
     }
     assert_int_equal(desk->evaluated, 2);
@@ -117,11 +117,11 @@ TEST_IN(service_desk, desk, a_version_that_fell_back_to_fp32_is_not_the_best)
 TEST_IN(service_desk, desk, of_a_version_that_is_gone_the_evaluator_says_whether_it_fell_back)
 {
     Actorq__V1__EvaluationReport request = report_of(desk, 3, 480, true);
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
     assert_false(desk->result.fell_back);
     request = report_of(desk, 3, 480, true);
     request.format = AQ_FORMAT_F32;
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
     assert_true(desk->result.fell_back);
 }
 
@@ -140,7 +140,7 @@ TEST_IN(service_desk, desk, the_best_version_may_be_confirmed_after_it_has_left_
 
 static uint64_t leader_after(service_desk *desk, const Actorq__V1__EvaluationReport *request)
 {
-    return ((const Actorq__V1__EvaluationReply *)desk_ask(desk, &request->base))->leader;
+    return ((const Actorq__V1__EvaluationReply *)loopback_ask(&desk->loop, &request->base))->leader;
 }
 
 /* Policies leave the shelf while the evaluator plays one on. */
@@ -177,7 +177,7 @@ TEST_IN(service_desk, desk, what_one_evaluator_screens_costs_no_other_what_it_co
     assert_int_equal(report(desk, 2, 481, false), AQ_RUN_RUNNING); /* which stays the best */
     assert_int_equal(report(desk, 1, 480, false), AQ_RUN_RUNNING);
     for (; others.version < 300; others.version++, others.number++) {
-        desk_ask(desk, &others.base);
+        loopback_ask(&desk->loop, &others.base);
         desk_publish(desk, others.version + 1, AQ_FORMAT_INT8_CHANNEL);
     }
     assert_int_equal(confirm_in_both(desk, 1, 490), AQ_RUN_SOLVED);
@@ -188,9 +188,9 @@ TEST_IN(service_desk, desk, a_result_of_another_run_is_refused)
 {
     Actorq__V1__EvaluationReport request = report_of(desk, 3, 480, true);
     request.run_id = KIT_RUN_ID + 1;
-    desk_refuses(desk, &request.base, AQ_RPC_FAILED_PRECONDITION, "1122334455667789");
+    loopback_refuses(&desk->loop, &request.base, AQ_RPC_FAILED_PRECONDITION, "1122334455667789");
     request.run_id = 0;
-    desk_refuses(desk, &request.base, AQ_RPC_FAILED_PRECONDITION, "not run");
+    loopback_refuses(&desk->loop, &request.base, AQ_RPC_FAILED_PRECONDITION, "not run");
     assert_int_equal(desk->evaluated, 0);
 }
 
@@ -217,11 +217,11 @@ TEST_IN(service_desk, desk, a_result_that_can_not_be_is_refused)
         request.return_min = rows[i].min;
         request.return_max = rows[i].max;
         request.episodes = rows[i].episodes;
-        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, rows[i].words);
+        loopback_refuses(&desk->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, rows[i].words);
     }
     Actorq__V1__EvaluationReport request = report_of(desk, 3, 480, true);
     request.format = AQ_FORMAT_COUNT + 1;
-    desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "format");
+    loopback_refuses(&desk->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "format");
     assert_int_equal(desk->evaluated, 0);
     assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_RUNNING);
 }
@@ -235,7 +235,7 @@ static void compare(service_desk *desk, uint64_t version, double mean, double st
     gap.mean = mean;
     gap.std = std;
     request.gap = &gap;
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
 }
 
 TEST_IN(service_desk, desk, a_comparison_counts_for_the_gap_alone)
@@ -256,11 +256,11 @@ TEST_IN(service_desk, desk, a_comparison_counts_for_the_gap_alone)
 TEST_IN(service_desk, desk, the_status_has_the_gap_once_something_was_compared)
 {
     const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
-    const Actorq__V1__StatusReply *reply = desk_ask(desk, &request.base);
+    const Actorq__V1__StatusReply *reply = loopback_ask(&desk->loop, &request.base);
     assert_null(reply->learner->precision_gap);
     compare(desk, 3, -2, 3);
     compare(desk, 4, 1, 0);
-    reply = desk_ask(desk, &request.base);
+    reply = loopback_ask(&desk->loop, &request.base);
     const Actorq__V1__PrecisionGapStatus *gap = reply->learner->precision_gap;
     assert_non_null(gap);
     assert_int_equal(gap->versions, 2);
@@ -277,14 +277,14 @@ TEST_IN(service_desk, desk, of_a_resumed_gap_no_version_is_the_latest)
     const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     const aq_precision_gap kept = {.versions = 2, .episodes = 20, .mean = -0.5, .squares = 4.5};
     aq_learner_service_restore_gap(desk->service, &kept);
-    const Actorq__V1__StatusReply *reply = desk_ask(desk, &request.base);
+    const Actorq__V1__StatusReply *reply = loopback_ask(&desk->loop, &request.base);
     const Actorq__V1__PrecisionGapStatus *gap = reply->learner->precision_gap;
     assert_true(gap->mean == -0.5);
     assert_true(isnan(gap->latest_mean));
     assert_true(isnan(gap->latest_ci95));
     assert_true(isnan(gap->latest_return_fp32));
     compare(desk, 4, 1, 0);
-    reply = desk_ask(desk, &request.base);
+    reply = loopback_ask(&desk->loop, &request.base);
     assert_true(reply->learner->precision_gap->latest_mean == 1);
 }
 
@@ -302,7 +302,7 @@ TEST_IN(service_desk, desk, a_comparison_that_can_not_be_is_refused)
         gap.mean = rows[i].mean;
         gap.std = rows[i].std;
         request.gap = &gap;
-        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, rows[i].words);
+        loopback_refuses(&desk->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, rows[i].words);
     }
     assert_int_equal(aq_learner_service_gap(desk->service)->versions, 0);
 }

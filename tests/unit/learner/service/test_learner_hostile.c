@@ -29,7 +29,7 @@ static const void *beat_of_shard(service_desk *desk, uint64_t member)
     Actorq__V1__ReplayStats stats = ACTORQ__V1__REPLAY_STATS__INIT;
     stats.inserted = HONEST_STEPS;
     beat.replay = &stats;
-    return desk_ask(desk, &beat.base);
+    return loopback_ask(&desk->loop, &beat.base);
 }
 
 /* What its store has brought, as a checkpoint would keep it. */
@@ -48,10 +48,9 @@ static uint64_t steps_of_shard(const service_desk *desk)
 
 static void lie(service_desk *desk, hostile *source)
 {
-    desk_answer answer;
     size_t which = aq_rng_below(&source->rng, sizeof(requests) / sizeof(requests[0]));
-    desk_call(desk, hostile_message(source, requests[which]), &answer);
-    assert_true(answer.done);
+    const ProtobufCMessage *request = hostile_message(source, requests[which]);
+    assert_true(loopback_call(&desk->loop, request)->done);
     desk->now_ns += (int64_t)aq_rng_below(&source->rng, 1000);
 }
 

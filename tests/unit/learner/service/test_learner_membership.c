@@ -63,7 +63,7 @@ TEST_IN(service_desk, desk, only_roles_that_there_are_can_join)
     EACH_ROW(i, roles) {
         Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
         request.role = (Actorq__V1__Role)roles[i];
-        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "role");
+        loopback_refuses(&desk->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "role");
     }
     assert_int_equal(desk->joined, 0);
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 0);
@@ -72,14 +72,14 @@ TEST_IN(service_desk, desk, only_roles_that_there_are_can_join)
 TEST_IN(service_desk, desk, an_incarnation_of_nothing_can_not_join)
 {
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 0);
-    desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "incarnation");
+    loopback_refuses(&desk->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "incarnation");
 }
 
 TEST_IN(service_desk, desk, one_incarnation_can_not_join_in_two_roles)
 {
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_EVALUATOR, 50);
     desk_join(desk, AQ_ROLE_ACTOR, 50);
-    desk_refuses(desk, &request.base, AQ_RPC_ALREADY_EXISTS, "another role");
+    loopback_refuses(&desk->loop, &request.base, AQ_RPC_ALREADY_EXISTS, "another role");
 }
 
 TEST_IN(service_desk, desk, a_shard_must_say_where_it_listens)
@@ -93,10 +93,10 @@ TEST_IN(service_desk, desk, a_shard_must_say_where_it_listens)
         Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_REPLAY, 50);
         char *good = request.rpc_url;
         request.rpc_url = urls[i];
-        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "where it listens");
+        loopback_refuses(&desk->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "where it listens");
         request.rpc_url = good;
         request.push_url = urls[i];
-        desk_refuses(desk, &request.base, AQ_RPC_INVALID_ARGUMENT, "where it listens");
+        loopback_refuses(&desk->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "where it listens");
     }
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 0);
 }
@@ -129,7 +129,7 @@ TEST_IN(service_desk, desk, one_shard_too_many_is_refused)
         aq_coordinator_reached(desk->coordinator, i, true);
     }
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_REPLAY, 100);
-    desk_refuses(desk, &request.base, AQ_RPC_RESOURCE_EXHAUSTED, "64 replay shards");
+    loopback_refuses(&desk->loop, &request.base, AQ_RPC_RESOURCE_EXHAUSTED, "64 replay shards");
 }
 
 TEST_IN(service_desk, desk, who_joins_an_ended_run_is_told_so)
@@ -188,7 +188,7 @@ TEST_IN(service_desk, desk, a_stranger_is_not_known_and_told_nothing_but_the_sta
         desk_heartbeat(member + 7, 50), desk_heartbeat(member, 51), desk_heartbeat(member, 50)};
     strangers[2].run_id = KIT_RUN_ID + 1;
     for (size_t i = 0; i < 3; i++) {
-        const Actorq__V1__HeartbeatReply *reply = desk_ask(desk, &strangers[i].base);
+        const Actorq__V1__HeartbeatReply *reply = loopback_ask(&desk->loop, &strangers[i].base);
         assert_false(reply->known);
         assert_int_equal(reply->state, AQ_RUN_RUNNING);
         assert_int_equal(reply->version, 0);
@@ -203,12 +203,12 @@ TEST_IN(service_desk, desk, the_steps_of_a_shard_count_and_those_of_others_do_no
     Actorq__V1__HeartbeatRequest shard = desk_heartbeat(desk_join(desk, AQ_ROLE_REPLAY, 60), 60);
     actor.replay = shard.replay = &replay;
     replay.inserted = 400;
-    desk_ask(desk, &actor.base);
+    loopback_ask(&desk->loop, &actor.base);
     assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 0);
-    desk_ask(desk, &shard.base);
+    loopback_ask(&desk->loop, &shard.base);
     assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 400);
     replay.inserted = UINT64_MAX;
-    desk_ask(desk, &shard.base);
+    loopback_ask(&desk->loop, &shard.base);
     assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 400);
 }
 
@@ -229,7 +229,7 @@ static void say_actor(service_desk *desk, uint64_t member, uint64_t incarnation,
     actor.steps_per_s = steps_per_s;
     actor.return_mean = return_mean;
     request.actor = &actor;
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
 }
 
 TEST_IN(service_desk, desk, the_summary_is_over_what_actors_said_last)
@@ -264,7 +264,7 @@ static void say_times(service_desk *desk, uint64_t member, double inference_s, d
     actor.inference_s = inference_s;
     actor.running_s = running_s;
     request.actor = &actor;
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
 }
 
 TEST_IN(service_desk, desk, times_that_are_none_spoil_no_others)
@@ -292,7 +292,7 @@ TEST_IN(service_desk, desk, what_a_member_said_goes_with_it)
     say_actor(desk, desk_join(desk, AQ_ROLE_REPLAY, 60), 60, 1, 1);
     assert_int_equal(desk->service->stats.count, 3);
 
-    desk_ask(desk, &leave.base); /* it leaves */
+    loopback_ask(&desk->loop, &leave.base); /* it leaves */
     assert_int_equal(desk->service->stats.count, 2);
 
     Actorq__V1__JoinRequest again = desk_join_request(AQ_ROLE_REPLAY, 60);
@@ -313,7 +313,7 @@ static void leave(service_desk *desk, uint64_t run_id, uint64_t member, uint64_t
 {
     Actorq__V1__LeaveRequest request = desk_leave(member, incarnation);
     request.run_id = run_id;
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
 }
 
 TEST_IN(service_desk, desk, who_leaves_is_gone_and_said_why)
@@ -345,19 +345,19 @@ TEST_IN(service_desk, desk, energy_is_told_by_heartbeats_and_on_leaving)
 {
     Actorq__V1__EnergyStats energy = ACTORQ__V1__ENERGY_STATS__INIT;
     Actorq__V1__HeartbeatRequest beat = desk_heartbeat(desk_join(desk, AQ_ROLE_ACTOR, 50), 50);
-    desk_ask(desk, &beat.base);
+    loopback_ask(&desk->loop, &beat.base);
     assert_int_equal(desk->energy_said, 0); /* of an actor of an older version */
     beat.energy = &energy;
     energy.cpu_s = 3;
-    desk_ask(desk, &beat.base);
+    loopback_ask(&desk->loop, &beat.base);
     assert_int_equal(desk->energy_said, 1);
     beat.incarnation = 51; /* nobody */
-    desk_ask(desk, &beat.base);
+    loopback_ask(&desk->loop, &beat.base);
     assert_int_equal(desk->energy_said, 1);
     Actorq__V1__LeaveRequest leave = desk_leave(beat.member, 50);
     leave.energy = &energy;
     energy.cpu_s = 4;
-    desk_ask(desk, &leave.base);
+    loopback_ask(&desk->loop, &leave.base);
     assert_int_equal(desk->energy_said, 2);
     assert_true(desk->energy_cpu_s == 4);
     assert_int_equal(desk->record.incarnation, 50);
@@ -382,7 +382,7 @@ TEST_IN(service_desk, desk, only_an_evaluator_of_the_run_reports_evaluations)
         report.episodes = 100;
         report.return_mean = report.return_max = report.return_min = 500;
         report.confirmed = true;
-        desk_refuses(desk, &report.base, AQ_RPC_PERMISSION_DENIED, "no evaluator");
+        loopback_refuses(&desk->loop, &report.base, AQ_RPC_PERMISSION_DENIED, "no evaluator");
     }
     assert_int_equal(desk->evaluated, 0);
     assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_RUNNING);
@@ -416,8 +416,8 @@ TEST_IN(service_desk, desk, an_actors_token_does_not_speak_for_a_shard)
     Actorq__V1__LeaveRequest leave = desk_leave(shard, 60);
     stats.inserted = UINT64_C(1) << 40;
     beat.replay = &stats;
-    desk_refuses(desk, &beat.base, AQ_RPC_PERMISSION_DENIED, "other members");
-    desk_refuses(desk, &leave.base, AQ_RPC_PERMISSION_DENIED, "other members");
+    loopback_refuses(&desk->loop, &beat.base, AQ_RPC_PERMISSION_DENIED, "other members");
+    loopback_refuses(&desk->loop, &leave.base, AQ_RPC_PERMISSION_DENIED, "other members");
     assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 0);
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 1);
     desk->loop.channel.token = tokens[2];
@@ -443,7 +443,7 @@ TEST_IN(service_desk, desk, each_role_joins_with_its_own_token)
         if (i / 3 == i % 3) {
             assert_true(desk_join_as(desk, &join)->member != 0);
         } else {
-            desk_refuses(desk, &join.base, AQ_RPC_PERMISSION_DENIED, "other members");
+            loopback_refuses(&desk->loop, &join.base, AQ_RPC_PERMISSION_DENIED, "other members");
         }
     }
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 3);
@@ -454,7 +454,7 @@ TEST_IN(service_desk, desk, an_incarnation_is_shown_to_nobody)
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     (void)desk_join(desk, AQ_ROLE_ACTOR, 40);
     (void)desk_join(desk, AQ_ROLE_ACTOR, 41);
-    const Actorq__V1__StatusReply *reply = desk_ask(desk, &request.base);
+    const Actorq__V1__StatusReply *reply = loopback_ask(&desk->loop, &request.base);
     for (size_t i = 0; i < 2; i++) {
         assert_true(reply->members[i]->incarnation > UINT32_MAX);
     }

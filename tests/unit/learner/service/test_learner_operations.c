@@ -23,7 +23,7 @@ static ProtobufCBinaryData fetch(service_desk *desk, uint64_t run_id, uint64_t v
                                  uint32_t format)
 {
     const Actorq__V1__FetchPolicyRequest request = fetch_request(run_id, version, format);
-    const Actorq__V1__FetchPolicyReply *reply = desk_ask(desk, &request.base);
+    const Actorq__V1__FetchPolicyReply *reply = loopback_ask(&desk->loop, &request.base);
     return reply->frame;
 }
 
@@ -31,7 +31,7 @@ static void expect_no_policy(service_desk *desk, uint64_t run_id, uint32_t forma
                              enum aq_rpc_code code, const char *word)
 {
     const Actorq__V1__FetchPolicyRequest request = fetch_request(run_id, 0, format);
-    desk_refuses(desk, &request.base, code, word);
+    loopback_refuses(&desk->loop, &request.base, code, word);
 }
 
 TEST_IN(service_desk, desk, before_the_first_version_there_is_none)
@@ -92,7 +92,7 @@ TEST_IN(service_desk, desk, a_version_that_is_held_is_had_in_either_form)
         assert_int_equal(read->version, 3);
         assert_int_equal(read->layers[0].format, expected[i]);
         aq_snapshot_unref(read);
-        desk_refuses(desk, &other.base, AQ_RPC_NOT_FOUND, "version 2");
+        loopback_refuses(&desk->loop, &other.base, AQ_RPC_NOT_FOUND, "version 2");
     }
 }
 
@@ -116,7 +116,7 @@ TEST_IN(service_desk, desk, a_fetch_survives_every_failed_allocation)
 static const Actorq__V1__StatusReply *ask_status(service_desk *desk)
 {
     const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
-    return desk_ask(desk, &request.base);
+    return loopback_ask(&desk->loop, &request.base);
 }
 
 TEST_IN(service_desk, desk, the_status_says_who_the_learner_is)
@@ -237,9 +237,9 @@ TEST_IN(service_desk, desk, a_crowd_whose_environments_fail_can_be_told_of)
         stats.env_failures = 7;
         stats.env_failure = why;
         beat.actor = &stats;
-        (void)desk_ask(desk, &beat.base);
+        (void)loopback_ask(&desk->loop, &beat.base);
     }
-    const Actorq__V1__StatusReply *status = desk_ask(desk, &request.base);
+    const Actorq__V1__StatusReply *status = loopback_ask(&desk->loop, &request.base);
     assert_int_equal(status->n_members, CROWD);
     assert_int_equal(status->members[CROWD - 1]->actor->env_failures, 7);
     assert_true(status->members[0]->actor->env_failure[0] == 'x');
@@ -258,7 +258,7 @@ static void stop(service_desk *desk, char *reason)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     request.reason = reason;
-    desk_ask(desk, &request.base);
+    loopback_ask(&desk->loop, &request.base);
 }
 
 TEST_IN(service_desk, desk, stop_ends_the_run_and_says_who_wanted_it)
@@ -281,7 +281,7 @@ TEST_IN(service_desk, desk, an_end_that_is_held_is_told_to_nobody)
     stop(desk, lunch);
     aq_learner_service_hold_end(desk->service, true);
     assert_int_equal(desk_beat(desk, member, 50)->state, ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING);
-    const Actorq__V1__StatusReply *status = desk_ask(desk, &request.base);
+    const Actorq__V1__StatusReply *status = loopback_ask(&desk->loop, &request.base);
     assert_int_equal(status->state, ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING);
     aq_learner_service_hold_end(desk->service, false);
     assert_int_equal(desk_beat(desk, member, 50)->state, ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED);
@@ -289,70 +289,66 @@ TEST_IN(service_desk, desk, an_end_that_is_held_is_told_to_nobody)
 
 /* ---- Checkpoint ---------------------------------------------------------------------------- */
 
-static void ask_checkpoint(service_desk *desk, desk_answer *answer)
+static const loopback_answer *ask_checkpoint(service_desk *desk)
 {
-    Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
-    desk_call(desk, &request.base, answer);
+    const Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
+    return loopback_call(&desk->loop, &request.base);
 }
 
 TEST_IN(service_desk, desk, everybody_who_asked_for_a_checkpoint_is_told_of_it)
 {
-    desk_answer answers[3];
+    const loopback_answer *answers[3];
     for (int i = 0; i < 3; i++) {
-        ask_checkpoint(desk, &answers[i]);
-        assert_false(answers[i].done); /* until it is on the disk */
+        answers[i] = ask_checkpoint(desk);
+        assert_false(answers[i]->done); /* until it is on the disk */
     }
     assert_int_equal(desk->checkpoints, 3);
     aq_learner_service_checkpointed(desk->service, "/runs/one/step-9.aqc", 9, NULL);
     loopback_pump(&desk->loop);
     for (int i = 0; i < 3; i++) {
-        const Actorq__V1__CheckpointReply *reply = (const void *)answers[i].reply;
-        assert_int_equal(answers[i].status.code, AQ_RPC_OK);
-        assert_string_equal(reply->path, "/runs/one/step-9.aqc");
-        assert_int_equal(reply->learner_step, 9);
+        assert_int_equal(answers[i]->status.code, AQ_RPC_OK);
+        assert_string_equal(answers[i]->checkpoint->path, "/runs/one/step-9.aqc");
+        assert_int_equal(answers[i]->checkpoint->learner_step, 9);
     }
     aq_learner_service_checkpointed(desk->service, "/nobody/asked", 10, NULL);
 }
 
 TEST_IN(service_desk, desk, a_checkpoint_that_failed_says_why)
 {
-    desk_answer answer;
-    ask_checkpoint(desk, &answer);
+    const loopback_answer *answer = ask_checkpoint(desk);
     aq_learner_service_checkpointed(desk->service, NULL, 0, "the disk is full at 100%s");
     loopback_pump(&desk->loop);
-    assert_int_equal(answer.status.code, AQ_RPC_INTERNAL);
-    assert_string_equal(answer.status.message, "the disk is full at 100%s");
+    assert_int_equal(answer->status.code, AQ_RPC_INTERNAL);
+    assert_string_equal(answer->status.message, "the disk is full at 100%s");
 }
 
 TEST_IN(service_desk, desk, an_owner_may_answer_at_once)
 {
-    desk_answer answer;
     desk->checkpoint_at_once = "/at/once";
-    ask_checkpoint(desk, &answer);
-    assert_int_equal(answer.status.code, AQ_RPC_OK);
-    assert_string_equal(((Actorq__V1__CheckpointReply *)(void *)answer.reply)->path, "/at/once");
+    const loopback_answer *answer = ask_checkpoint(desk);
+    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    assert_string_equal(answer->checkpoint->path, "/at/once");
 }
 
 TEST_IN(service_desk, desk, too_many_who_wait_for_a_checkpoint_are_refused)
 {
-    desk_answer answers[AQ_CHECKPOINT_WAITERS_MAX];
-    desk_answer more;
+    const loopback_answer *answers[AQ_CHECKPOINT_WAITERS_MAX];
     for (int i = 0; i < AQ_CHECKPOINT_WAITERS_MAX; i++) {
-        ask_checkpoint(desk, &answers[i]);
-        assert_false(answers[i].done);
+        answers[i] = ask_checkpoint(desk);
+        assert_false(answers[i]->done);
     }
-    ask_checkpoint(desk, &more);
-    assert_int_equal(more.status.code, AQ_RPC_RESOURCE_EXHAUSTED);
+    const loopback_answer *more = ask_checkpoint(desk);
+    assert_int_equal(more->status.code, AQ_RPC_RESOURCE_EXHAUSTED);
     aq_learner_service_checkpointed(desk->service, "/one", 1, NULL);
     loopback_pump(&desk->loop);
     for (int i = 0; i < AQ_CHECKPOINT_WAITERS_MAX; i++) {
-        assert_int_equal(answers[i].status.code, AQ_RPC_OK);
+        assert_int_equal(answers[i]->status.code, AQ_RPC_OK);
     }
-    ask_checkpoint(desk, &more); /* there is room again */
-    assert_false(more.done);
+    more = ask_checkpoint(desk); /* there is room again */
+    assert_false(more->done);
     aq_learner_service_checkpointed(desk->service, "/two", 2, NULL);
     loopback_pump(&desk->loop);
-    assert_int_equal(more.status.code, AQ_RPC_OK);
+    assert_int_equal(more->status.code, AQ_RPC_OK);
 }
 
 /* ---- the object ---------------------------------------------------------------------------- */

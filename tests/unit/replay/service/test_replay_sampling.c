@@ -10,10 +10,10 @@ TEST_IN(service_kit, kit, a_sample_comes_back_as_columns_of_stored_steps)
     aq_layout layout = kit_layout();
     aq_batch *batch = NULL;
     kit_insert(kit, 1, 24);
-    const kit_answer *answer = kit_draw(kit, 4, 3, 0);
+    const loopback_answer *answer = kit_draw(kit, 4, 3, 0);
     assert_int_equal(answer->status.code, AQ_RPC_OK);
-    assert_int_equal(answer->rows, 12);
-    assert_int_equal(answer->inserted, 24);
+    assert_int_equal(answer->sample->rows, 12);
+    assert_int_equal(answer->sample->inserted, 24);
     assert_int_equal(aq_batch_create(&layout, 0, 12, &batch), 0);
     assert_int_equal(aq_wire_sample_read(answer->sample, batch, NULL), 0);
     for (uint32_t row = 0; row < 12; row++) {
@@ -31,18 +31,18 @@ TEST_IN(service_kit, kit, a_sample_comes_back_as_columns_of_stored_steps)
 
 TEST_IN(service_kit, kit, a_request_is_held_until_the_minimum_size_is_there)
 {
-    const kit_answer *answer = kit_draw(kit, 8, 2, 1000);
+    const loopback_answer *answer = kit_draw(kit, 8, 2, 1000);
     kit_insert(kit, 1, 19);
     kit_pass(kit, 100);
     assert_false(answer->done);
     kit_insert(kit, 2, 1); /* answered right then, without a tick */
     assert_true(answer->done);
-    assert_int_equal(answer->rows, 16);
+    assert_int_equal(answer->sample->rows, 16);
 }
 
 TEST_IN(service_kit, kit, an_answer_says_how_long_the_limiter_held_it)
 {
-    const kit_answer *answer = kit_draw(kit, 8, 2, 1000);
+    const loopback_answer *answer = kit_draw(kit, 8, 2, 1000);
     kit_pass(kit, 100);
     kit_insert(kit, 1, 20);
     assert_int_equal(answer->sample->held_us, 100000);
@@ -56,7 +56,7 @@ TEST_IN(service_kit, kit, a_request_is_unavailable_in_words_when_its_time_is_ove
 {
     Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 100);
     kit_insert(kit, 1, 12);
-    const kit_answer *answer = kit_sample(kit, &request);
+    const loopback_answer *answer = loopback_call(&kit->loop, &request.base);
     kit_pass(kit, 98);
     assert_false(answer->done);
     kit_pass(kit, 2);
@@ -67,7 +67,7 @@ TEST_IN(service_kit, kit, a_request_is_unavailable_in_words_when_its_time_is_ove
 
 TEST_IN(service_kit, kit, a_request_that_does_not_want_to_wait_is_answered_at_once)
 {
-    const kit_answer *answer = kit_draw(kit, 8, 2, 0);
+    const loopback_answer *answer = kit_draw(kit, 8, 2, 0);
     assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
 }
 
@@ -77,16 +77,16 @@ TEST_IN(service_kit, kit, requests_are_answered_in_the_order_in_which_they_came)
     kit_insert(kit, 1, 20);
     Actorq__V1__SampleRequest request = kit_sample_request(8, 1, 0);
     for (int i = 0; i < 19; i++) {
-        assert_int_equal(kit_sample(kit, &request)->status.code, AQ_RPC_OK);
+        loopback_ask(&kit->loop, &request.base);
     }
     request = kit_sample_request(16, 1, 1000);
-    const kit_answer *big = kit_sample(kit, &request);
+    const loopback_answer *big = loopback_call(&kit->loop, &request.base);
     request = kit_sample_request(8, 1, 100);
-    const kit_answer *small = kit_sample(kit, &request);
+    const loopback_answer *small = loopback_call(&kit->loop, &request.base);
     kit_pass(kit, 50);
     assert_false(big->done || small->done);
     kit_insert(kit, 2, 2);
-    assert_true(big->done && big->rows == 16);
+    assert_true(big->done && big->sample->rows == 16);
     assert_false(small->done);
     kit_pass(kit, 100);
     assert_int_equal(small->status.code, AQ_RPC_UNAVAILABLE);
@@ -94,31 +94,30 @@ TEST_IN(service_kit, kit, requests_are_answered_in_the_order_in_which_they_came)
 
 TEST_IN(service_kit, kit, an_impatient_request_goes_and_the_others_stay)
 {
-    const kit_answer *answers[3];
+    const loopback_answer *answers[3];
     const uint32_t waits_ms[3] = {500, 100, 500};
     for (int i = 0; i < 3; i++) {
         Actorq__V1__SampleRequest request = kit_sample_request(16, 1, waits_ms[i]);
-        answers[i] = kit_sample(kit, &request);
+        answers[i] = loopback_call(&kit->loop, &request.base);
     }
     kit_pass(kit, 100);
     assert_false(answers[0]->done);
     assert_true(answers[1]->done);
     assert_false(answers[2]->done);
     kit_insert(kit, 1, 20);
-    assert_int_equal(answers[0]->rows, 16);
-    assert_int_equal(answers[2]->rows, 16);
+    assert_int_equal(answers[0]->sample->rows, 16);
+    assert_int_equal(answers[2]->sample->rows, 16);
 }
 
 TEST_IN(service_kit, kit, more_requests_than_can_be_held_are_refused)
 {
-    const kit_answer *answers[AQ_REPLAY_HELD_SAMPLES_MAX];
+    const loopback_answer *answers[AQ_REPLAY_HELD_SAMPLES_MAX];
     Actorq__V1__SampleRequest request = kit_sample_request(16, 1, 1000);
     for (int i = 0; i < AQ_REPLAY_HELD_SAMPLES_MAX; i++) {
-        answers[i] = kit_sample(kit, &request);
+        answers[i] = loopback_call(&kit->loop, &request.base);
         assert_false(answers[i]->done);
     }
-    const kit_answer *more = kit_sample(kit, &request);
-    assert_int_equal(more->status.code, AQ_RPC_RESOURCE_EXHAUSTED);
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_RESOURCE_EXHAUSTED, "");
     aq_replay_service_end(kit->service, "over");
     loopback_pump(&kit->loop);
     for (int i = 0; i < AQ_REPLAY_HELD_SAMPLES_MAX; i++) {
@@ -135,9 +134,7 @@ TEST_IN(service_kit, kit, counts_out_of_bounds_are_refused_in_words)
     kit_insert(kit, 1, 24);
     EACH_ROW(i, bad) {
         Actorq__V1__SampleRequest request = kit_sample_request(bad[i].rows, bad[i].count, 100);
-        const kit_answer *answer = kit_sample(kit, &request);
-        assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
-        assert_says(answer->status.message, "at most 16 rows");
+        loopback_refuses(&kit->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "at most 16 rows");
     }
 }
 
@@ -146,8 +143,7 @@ TEST_IN(service_kit, kit, steps_are_asked_of_queues_alone)
     kit_insert(kit, 1, 24);
     Actorq__V1__SampleRequest request = kit_sample_request(8, 1, 0);
     request.steps = 8;
-    const kit_answer *answer = kit_sample(kit, &request);
-    kit_assert_answered(answer, AQ_RPC_INVALID_ARGUMENT, "table main is no queue");
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "table main is no queue");
 }
 
 TEST_IN(service_kit, kit, a_discount_that_cannot_be_is_refused)
@@ -157,8 +153,7 @@ TEST_IN(service_kit, kit, a_discount_that_cannot_be_is_refused)
     EACH_ROW(i, bad) {
         Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 0);
         request.discount = bad[i];
-        const kit_answer *answer = kit_sample(kit, &request);
-        assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
+        loopback_refuses(&kit->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "");
     }
 }
 
@@ -167,23 +162,21 @@ TEST_IN(service_kit, kit, a_foreign_run_or_schema_is_refused)
     kit_insert(kit, 1, 24);
     Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 0);
     request.run_id++;
-    const kit_answer *answer = kit_sample(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_FAILED_PRECONDITION);
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_FAILED_PRECONDITION, "");
     request = kit_sample_request(4, 1, 0);
     request.schema_hash++;
-    answer = kit_sample(kit, &request);
-    kit_assert_answered(answer, AQ_RPC_FAILED_PRECONDITION, "layout");
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_FAILED_PRECONDITION, "layout");
 }
 
 TEST_IN(service_kit, kit, too_long_a_wait_is_refused)
 {
-    const kit_answer *answer = kit_draw(kit, 4, 1, 10001);
+    const loopback_answer *answer = kit_draw(kit, 4, 1, 10001);
     assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
 }
 
 TEST_IN(idle_kit, kit, without_a_run_samples_are_unavailable)
 {
-    const kit_answer *answer = kit_draw(kit, 4, 1, 1000);
+    const loopback_answer *answer = kit_draw(kit, 4, 1, 1000);
     assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
     assert_string_equal(answer->status.message, "this shard has not joined a run yet");
 }

@@ -75,14 +75,14 @@ TEST_IN(announced_kit, kit, experience_counts_once_its_actor_has_called)
 {
     aq_experience message = kit_message(1, 1, 0, 0, 8);
     Actorq__V1__CreditRequest request = kit_credit_request(0, 0, 0);
-    const kit_answer *answers[2];
+    const loopback_answer *answers[2];
     assert_early(kit, &message);
     request.actor = 2; /* somebody else has */
-    answers[0] = kit_credit(kit, &request);
+    answers[0] = loopback_call(&kit->loop, &request.base);
     message = kit_message(1, 1, 0, 0, 8);
     assert_early(kit, &message);
     request.actor = 1;
-    answers[1] = kit_credit(kit, &request);
+    answers[1] = loopback_call(&kit->loop, &request.base);
     kit_insert(kit, 1, 20);
     assert_int_equal(counters_of(kit).stored, 20);
     kit_pass(kit, 20);
@@ -97,7 +97,7 @@ TEST_IN(announced_kit, kit, experience_without_a_seal_or_with_another_is_rejecte
     const aq_seal *const seals[] = {NULL, &other, kit->seal};
     aq_seal_init(&other, (const uint8_t[AQ_SEAL_KEY_BYTES]){8});
     Actorq__V1__CreditRequest request = kit_credit_request(0, 0, 0);
-    const kit_answer *answer = kit_credit(kit, &request);
+    const loopback_answer *answer = loopback_call(&kit->loop, &request.base);
     for (size_t i = 0; i < 3; i++) {
         aq_experience message = kit_message(1, 1, 0, 0, 8);
         kit->seal = seals[i];
@@ -234,9 +234,7 @@ TEST_IN(service_kit, kit, status_tells_what_the_shard_holds)
 {
     kit_insert(kit, 1, 24);
     kit_pass(kit, 1500);
-    const kit_answer *answer = kit_status(kit);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
-    const Actorq__V1__StatusReply *report = answer->report;
+    const Actorq__V1__StatusReply *report = kit_status(kit);
     assert_string_equal(report->role, "replay");
     assert_string_equal(report->software, AQ_VERSION);
     assert_string_equal(report->task, "test:Steps-v0");
@@ -261,7 +259,7 @@ TEST_IN(service_kit, kit, status_tells_what_is_granted_and_did_not_come_yet)
     kit_pass(kit, 10);
     const aq_replay_actor *actor = aq_replay_core_actor(aq_replay_service_core(kit->service), 0);
     assert_true(actor->granted > 500);
-    const Actorq__V1__IntakeStats *intake = kit_status(kit)->report->members[0]->intake;
+    const Actorq__V1__IntakeStats *intake = kit_status(kit)->members[0]->intake;
     assert_int_equal(intake->transitions, 0);
     assert_int_equal(intake->granted, actor->granted - 500);
 }
@@ -272,32 +270,32 @@ TEST_IN(service_kit, kit, status_lists_a_bounded_number_of_actors)
         aq_experience message = kit_message(actor, 1, 0, 0, 1);
         kit_receive(kit, &message);
     }
-    const kit_answer *answer = kit_status(kit);
-    assert_int_equal(answer->report->n_members, 256);
-    assert_int_equal(answer->report->members[0]->member, 299);
+    const Actorq__V1__StatusReply *report = kit_status(kit);
+    assert_int_equal(report->n_members, 256);
+    assert_int_equal(report->members[0]->member, 299);
 }
 
 TEST_IN(service_kit, kit, stop_reaches_the_owner)
 {
-    static char reason[] = "enough";
-    const kit_answer *answer = kit_stop(kit, reason);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
+    request.reason = (char[]){"enough"};
+    loopback_ask(&kit->loop, &request.base);
     assert_int_equal(kit->stops, 1);
     assert_string_equal(kit->stop_reason, "enough");
 }
 
 TEST_IN(service_kit, kit, checkpoint_is_refused_in_words)
 {
-    const kit_answer *answer = kit_checkpoint(kit);
-    kit_assert_answered(answer, AQ_RPC_UNIMPLEMENTED, "learner");
+    const Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_UNIMPLEMENTED, "learner");
 }
 
 TEST_IN(idle_kit, kit, without_a_run_status_is_unavailable_and_stop_works)
 {
-    const kit_answer *answer = kit_status(kit);
-    assert_int_equal(answer->status.code, AQ_RPC_UNAVAILABLE);
-    answer = kit_stop(kit, (char[]){""});
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    const Actorq__V1__StatusRequest status = ACTORQ__V1__STATUS_REQUEST__INIT;
+    const Actorq__V1__StopRequest stop = ACTORQ__V1__STOP_REQUEST__INIT;
+    loopback_refuses(&kit->loop, &status.base, AQ_RPC_UNAVAILABLE, "");
+    loopback_ask(&kit->loop, &stop.base);
     assert_int_equal(kit->stops, 1);
 }
 

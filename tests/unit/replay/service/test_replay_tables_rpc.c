@@ -61,17 +61,15 @@ TEST_IN(tables_kit, kit, priorities_decide_what_the_main_table_gives)
         values[i] = i == 7 ? 1.0f : 0.0f;
     }
     Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 24);
-    const kit_answer *answer = kit_prioritize(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
-    assert_int_equal(answer->applied, 24);
-    Actorq__V1__SampleRequest sample = kit_sample_request(8, 1, 0);
-    answer = kit_sample(kit, &sample);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
-    assert_int_equal(answer->sample->items, 24);
-    assert_near(answer->sample->mass, 1.0, 1e-3);
+    const Actorq__V1__PrioritizeReply *reply = loopback_ask(&kit->loop, &request.base);
+    assert_int_equal(reply->applied, 24);
+    Actorq__V1__SampleRequest draw = kit_sample_request(8, 1, 0);
+    const Actorq__V1__SampleReply *sample = loopback_ask(&kit->loop, &draw.base);
+    assert_int_equal(sample->items, 24);
+    assert_near(sample->mass, 1.0, 1e-3);
     for (uint32_t row = 0; row < 8; row++) {
         uint64_t item;
-        memcpy(&item, answer->sample->item.data + row * sizeof(item), sizeof(item));
+        memcpy(&item, sample->item.data + row * sizeof(item), sizeof(item));
         assert_int_equal(item, 7);
     }
 }
@@ -84,15 +82,14 @@ static double chi_square_of(service_kit *kit, char *table, const double *chances
     double counts[ITEMS] = {0};
     double sum = 0.0;
     for (uint64_t i = 0; i < requests; i++) {
-        Actorq__V1__SampleRequest sample = kit_sample_request(ROWS, 1, 0);
-        sample.table = table;
-        const kit_answer *answer = kit_sample(kit, &sample);
-        assert_int_equal(answer->status.code, AQ_RPC_OK);
+        Actorq__V1__SampleRequest draw = kit_sample_request(ROWS, 1, 0);
+        draw.table = table;
+        const Actorq__V1__SampleReply *sample = loopback_ask(&kit->loop, &draw.base);
         for (uint32_t row = 0; row < ROWS; row++) {
             uint64_t item;
             float probability;
-            memcpy(&item, answer->sample->item.data + row * sizeof(item), sizeof(item));
-            memcpy(&probability, answer->sample->probability.data + row * sizeof(probability),
+            memcpy(&item, sample->item.data + row * sizeof(item), sizeof(item));
+            memcpy(&probability, sample->probability.data + row * sizeof(probability),
                    sizeof(probability));
             assert_true(item < ITEMS);
             assert_near((double)probability, chances[item], 1e-6);
@@ -127,38 +124,34 @@ TEST_IN(tables_kit, kit, draws_over_rpc_are_distributed_as_they_say)
     }
     Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 24);
     request.table = heavy;
-    const kit_answer *answer = kit_prioritize(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
+    loopback_ask(&kit->loop, &request.base);
     assert_drawn_as_said(chi_square_of(kit, even, equal));
     assert_drawn_as_said(chi_square_of(kit, heavy, weighted));
 }
 
 TEST_IN(tables_kit, kit, each_table_gives_its_own_rows)
 {
-    Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 0);
+    Actorq__V1__SampleRequest draw = kit_sample_request(1, 1, 0);
     kit_insert(kit, 1, 24);
-    sample.table = recent;
-    const kit_answer *answer = kit_sample(kit, &sample);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
-    assert_int_equal(*(const uint32_t *)(const void *)answer->sample->version.data, 1023);
-    sample.table = whole;
-    answer = kit_sample(kit, &sample);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
-    assert_int_equal(answer->sample->next_obs.len, 0);
-    assert_int_equal(answer->sample->length.len, sizeof(uint32_t));
-    const uint32_t length = *(const uint32_t *)(const void *)answer->sample->length.data;
-    assert_int_equal(answer->sample->obs.len, (length + 1) * 2 * sizeof(float));
+    draw.table = recent;
+    const Actorq__V1__SampleReply *sample = loopback_ask(&kit->loop, &draw.base);
+    assert_int_equal(*(const uint32_t *)(const void *)sample->version.data, 1023);
+    draw.table = whole;
+    sample = loopback_ask(&kit->loop, &draw.base);
+    assert_int_equal(sample->next_obs.len, 0);
+    assert_int_equal(sample->length.len, sizeof(uint32_t));
+    const uint32_t length = *(const uint32_t *)(const void *)sample->length.data;
+    assert_int_equal(sample->obs.len, (length + 1) * 2 * sizeof(float));
 }
 
 TEST_IN(tables_kit, kit, a_request_that_waits_holds_up_its_own_table_only)
 {
     Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 5000);
     kit_insert(kit, 1, 8); /* below the main table's minimum */
-    const kit_answer *waiting = kit_sample(kit, &sample);
+    const loopback_answer *waiting = loopback_call(&kit->loop, &sample.base);
     sample.table = recent;
-    const kit_answer *answer = kit_sample(kit, &sample);
+    loopback_ask(&kit->loop, &sample.base);
     assert_false(waiting->done);
-    assert_int_equal(answer->status.code, AQ_RPC_OK);
     kit_insert(kit, 2, 24);
     assert_int_equal(waiting->status.code, AQ_RPC_OK);
 }
@@ -167,12 +160,10 @@ TEST_IN(tables_kit, kit, a_table_of_another_name_is_not_found)
 {
     Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 0);
     sample.table = no_table;
-    const kit_answer *answer = kit_sample(kit, &sample);
-    kit_assert_answered(answer, AQ_RPC_NOT_FOUND, no_table);
+    loopback_refuses(&kit->loop, &sample.base, AQ_RPC_NOT_FOUND, no_table);
     Actorq__V1__PrioritizeRequest request = priorities_of(NULL, NULL, 0);
     request.table = no_table;
-    answer = kit_prioritize(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_NOT_FOUND);
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_NOT_FOUND, "");
 }
 
 TEST_IN(tables_kit, kit, priorities_of_another_start_are_refused)
@@ -182,8 +173,7 @@ TEST_IN(tables_kit, kit, priorities_of_another_start_are_refused)
     kit_insert(kit, 1, 24);
     Actorq__V1__PrioritizeRequest request = priorities_of(&item, &value, 1);
     request.shard_incarnation++;
-    const kit_answer *answer = kit_prioritize(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_FAILED_PRECONDITION);
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_FAILED_PRECONDITION, "");
 }
 
 /* A run's other settings begin a store anew, which then has a name of its own. */
@@ -194,10 +184,10 @@ TEST_IN(tables_kit, kit, who_asks_for_the_process_finds_it_whatever_start_its_st
     kit_insert(kit, 1, 24);
     Actorq__V1__PrioritizeRequest request = priorities_of(NULL, NULL, 0);
     request.shard_incarnation = KIT_PROCESS;
-    assert_int_equal(kit_prioritize(kit, &request)->status.code, AQ_RPC_OK);
+    loopback_ask(&kit->loop, &request.base);
     request = priorities_of(&item, &value, 1);
     request.shard_incarnation = KIT_PROCESS;
-    assert_int_equal(kit_prioritize(kit, &request)->status.code, AQ_RPC_FAILED_PRECONDITION);
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_FAILED_PRECONDITION, "");
 }
 
 TEST_IN(tables_kit, kit, priorities_that_cannot_be_change_nothing)
@@ -209,16 +199,14 @@ TEST_IN(tables_kit, kit, priorities_that_cannot_be_change_nothing)
     EACH_ROW(i, bad) {
         values[1] = bad[i];
         Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 2);
-        assert_int_equal(kit_prioritize(kit, &request)->status.code, AQ_RPC_INVALID_ARGUMENT);
+        loopback_refuses(&kit->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "");
     }
     Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 2);
     request.priority.len--; /* half a number */
-    const kit_answer *answer = kit_prioritize(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "");
     request = priorities_of(items, values, 2);
     request.item.len -= sizeof(items[0]); /* more priorities than items */
-    answer = kit_prioritize(kit, &request);
-    assert_int_equal(answer->status.code, AQ_RPC_INVALID_ARGUMENT);
+    loopback_refuses(&kit->loop, &request.base, AQ_RPC_INVALID_ARGUMENT, "");
     const aq_replay_core *core = aq_replay_service_core(kit->service);
     assert_int_equal(aq_replay_core_tables(core)->shelves[0].prioritized, 0);
 }
@@ -229,10 +217,9 @@ TEST_IN(tables_kit, kit, items_that_have_left_are_counted_as_stale)
     float values[3] = {1.0f, 2.0f, 3.0f};
     kit_insert(kit, 1, 24);
     Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 3);
-    const kit_answer *answer = kit_prioritize(kit, &request);
-    assert_int_equal(answer->applied, 2);
-    answer = kit_status(kit);
-    const Actorq__V1__ReplayStats *replay = answer->report->replay;
+    const Actorq__V1__PrioritizeReply *reply = loopback_ask(&kit->loop, &request.base);
+    assert_int_equal(reply->applied, 2);
+    const Actorq__V1__ReplayStats *replay = kit_status(kit)->replay;
     assert_int_equal(replay->n_tables, 5);
     assert_string_equal(replay->tables[0]->name, "main");
     assert_int_equal(replay->tables[0]->prioritized, 2);
@@ -244,11 +231,10 @@ TEST_IN(tables_kit, kit, a_call_for_another_store_is_told_which_this_is)
 {
     Actorq__V1__CreditRequest request = kit_credit_request(9, 100, 1000);
     request.store = KIT_STORE + 1;
-    const kit_answer *answer = kit_credit(kit, &request);
-    assert_true(answer->done);
-    assert_int_equal(answer->store, KIT_STORE);
-    assert_false(answer->durable);
-    assert_int_equal(answer->credit.acknowledged, 0);
-    assert_int_equal(answer->credit.granted, 0);
+    const Actorq__V1__CreditReply *credit = loopback_ask(&kit->loop, &request.base);
+    assert_int_equal(credit->store, KIT_STORE);
+    assert_false(credit->durable);
+    assert_int_equal(credit->acknowledged, 0);
+    assert_int_equal(credit->granted, 0);
     assert_int_equal(aq_replay_core_actors(aq_replay_service_core(kit->service)), 0);
 }
