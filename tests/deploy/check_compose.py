@@ -13,7 +13,7 @@ import sys
 import time
 
 from compose_run import ComposeRun
-from deployed_run import (Failed, ROOT, check_resumed, command, docker, drained, end_of, env_steps,
+from deployed_run import (Failed, ROOT, check_resumed, command, docker, drained, env_steps,
                           inserted, kept, leave, learner_steps, members, say, until)
 
 FIRST_STEP_S = float(os.environ.get("CHECK_FIRST_STEP_S", "180"))
@@ -50,16 +50,12 @@ def check_images():
 
 
 def check_health(run):
-    end = end_of(120)
-    while True:
-        states = {role: [run.inspect(one)["State"]["Health"]["Status"]
-                         for one in run.containers(role)] for role in ROLES}
-        if all(found and set(found) == {"healthy"} for found in states.values()):
-            break
-        if time.monotonic() > end:
-            raise Failed(f"not everybody is healthy: {states}")
-        time.sleep(1)
-    say("everybody is healthy")
+    def states():
+        return {role: [run.inspect(one)["State"]["Health"]["Status"]
+                       for one in run.containers(role)] for role in ROLES}
+
+    until("everybody is healthy", lambda: all(set(found) == {"healthy"}
+                                              for found in states().values()), 120, found=states)
     for role in ROLES:
         for one in run.containers(role):
             about = run.inspect(one)
@@ -87,19 +83,16 @@ def check_pages():
         if status != expected:
             raise Failed(f"the page at {host}: {status}, not {expected}")
     say("the run's page is given at the names that it has, and at no other")
-    end = end_of(60)
     port = SETTINGS["ACTORQ_PROMETHEUS_PORT"]
-    while True:
+
+    def seen():
         targets = json.loads(page(port, f"127.0.0.1:{port}", "/api/v1/targets")[1])
-        found = sorted((one["labels"]["job"], one["health"])
-                       for one in targets["data"]["activeTargets"])
-        if found == [("actor", "up"), ("actor", "up"), ("evaluator", "up"), ("learner", "up"),
-                     ("replay", "up")]:
-            break
-        if time.monotonic() > end:
-            raise Failed(f"Prometheus does not see everybody: {found}")
-        time.sleep(1)
-    say("Prometheus sees everybody")
+        return sorted((one["labels"]["job"], one["health"])
+                      for one in targets["data"]["activeTargets"])
+
+    until("Prometheus sees everybody", lambda: seen() == [
+        ("actor", "up"), ("actor", "up"), ("evaluator", "up"), ("learner", "up"),
+        ("replay", "up")], 60, found=seen)
 
 
 def check_actor_memory(run):
