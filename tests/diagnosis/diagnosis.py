@@ -10,13 +10,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.request
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from daemons import PATIENCE_S, Daemon, wait_for
+
 BUILD = sys.argv[1] if len(sys.argv) > 1 else ""
 CARTPOLE, PENDULUM = "gym:CartPole-v1", "gym:Pendulum-v1"
-PATIENCE_S = 60
 DISK_BYTES = 128 << 10
 SEEDS = (1, 2)
 
@@ -65,12 +66,11 @@ def limit_disk():
 class TestDiagnosis(unittest.TestCase):
     def setUp(self):
         self.home = tempfile.mkdtemp(prefix="actorq-diagnosis-")
-        self.processes = []
+        self.daemons = []
 
     def tearDown(self):
-        for process in self.processes:
-            process.kill()
-            process.wait()
+        for daemon in self.daemons:
+            daemon.kill()
         shutil.rmtree(self.home)
 
     def train(self, task, settings, seed):
@@ -102,25 +102,22 @@ class TestDiagnosis(unittest.TestCase):
 
     def start(self, name, *arguments, preexec=None):
         """A daemon of the cluster."""
-        with open(f"{self.home}/{name}.log", "w", encoding="utf-8") as log:
-            self.processes.append(subprocess.Popen([program(name), *arguments], stderr=log,
-                                                   preexec_fn=preexec))
+        self.daemons.append(Daemon(self.home, name, [program(name), *arguments],
+                                   preexec_fn=preexec))
 
     def wait_for_verdict(self, words):
-        """Until the dashboard says so."""
-        end = time.monotonic() + PATIENCE_S
-        said = ""
-        while words not in said:
-            self.assertLess(time.monotonic(), end, said)
-            time.sleep(0.2)
+        """Until the learner's dashboard says so."""
+        url = self.daemons[0].heard(r"event=http_ready url=(\S+)")
+
+        def said():
             try:
-                with open(f"{self.home}/actorq-learner.log", encoding="utf-8") as log:
-                    url = log.read().split("event=http_ready url=")[1].split()[0]
                 with urllib.request.urlopen(url + "/api/run", timeout=PATIENCE_S) as answer:
                     verdict = json.load(answer)["verdict"]
-            except (OSError, IndexError):
-                continue
-            said = " ".join([verdict["headline"], *(note["text"] for note in verdict["notes"])])
+            except OSError:
+                return ""
+            return " ".join([verdict["headline"], *(note["text"] for note in verdict["notes"])])
+
+        wait_for(words, lambda: words in said(), said, pause_s=0.2)
 
     def start_cluster(self, preexec=None):
         """A learner and a shard."""

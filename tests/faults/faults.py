@@ -28,7 +28,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hostile"))
-from live_run import Daemon, PATIENCE_S, free_ports  # noqa: E402
+from live_run import Daemon, free_ports, wait_for  # noqa: E402
 
 CONFIG = """\
 task: so:{plugin}
@@ -181,17 +181,15 @@ class Site:
                                     [*environment, self.program(f"actorq-{role}"), *arguments])
         return self.daemons[seat]
 
+    def check(self):
+        for seat in ("actor", "evaluator"):
+            assert seat not in self.daemons or self.daemons[seat].lives(), \
+                f"{seat} is gone:\n{self.daemons[seat].log()[-2000:]}"
+
     def wait(self, condition, what):
         """What the condition gives once it holds."""
-        end = time.monotonic() + PATIENCE_S
-        while not (found := condition()):
-            for seat in ("actor", "evaluator"):
-                assert seat not in self.daemons or self.daemons[seat].lives(), \
-                    f"{seat} is gone:\n{self.daemons[seat].log()[-2000:]}"
-            assert time.monotonic() < end, \
-                f"in vain: {what}\n" + "\n".join(d.log()[-1500:] for d in self.daemons.values())
-            time.sleep(0.02)
-        return found
+        return wait_for(what, lambda: condition() or self.check(), lambda: "\n".join(
+            daemon.log()[-1000:] for daemon in self.daemons.values()), pause_s=0.02)
 
     def status(self):
         done = subprocess.run([self.program("actorq"), "call", f"tcp://127.0.0.1:{self.port}",
@@ -226,8 +224,7 @@ class Site:
 
     def close(self):
         for daemon in self.daemons.values():
-            daemon.process.kill()
-            daemon.process.wait()
+            daemon.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # ---- the shard ---------------------------------------------------------------------------

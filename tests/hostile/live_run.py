@@ -6,15 +6,16 @@ Python's standard library only.
 import json
 import os
 import random
-import re
 import shutil
-import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
-PATIENCE_S = 120
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from daemons import Daemon, wait_for
+
 CONFIG = """\
 task: gym:CartPole-v1
 seed: 7
@@ -38,41 +39,6 @@ def free_ports(count):
         except OSError:
             continue
         return first
-
-
-class Daemon:
-    """One process of the run, its log in a file."""
-
-    def __init__(self, folder, name, command, environment=None):
-        self.name = name
-        self.log_path = os.path.join(folder, name + ".log")
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-
-    def log(self):
-        with open(self.log_path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-
-    def lives(self):
-        return self.process.poll() is None
-
-    def resident_kb(self, what="VmRSS"):
-        """Now; VmHWM: at most."""
-        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
-            return int(re.search(what + r":\s+(\d+)", file.read()).group(1))
-
-    def descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
-
-    def end(self):
-        """SIGTERM, and what it left with; its last words when it had to be killed."""
-        if self.lives():
-            self.process.send_signal(signal.SIGTERM)
-        try:
-            return self.process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise AssertionError(f"{self.name} did not end:\n{self.log()[-2000:]}") from None
 
 
 class Run:
@@ -125,12 +91,7 @@ class Run:
         return self
 
     def wait(self, condition, what):
-        end = time.monotonic() + PATIENCE_S
-        while not condition():
-            self.check()
-            if time.monotonic() > end:
-                raise AssertionError(f"in vain: {what}\n{self.learner.log()[-3000:]}")
-            time.sleep(0.05)
+        wait_for(what, lambda: condition() or self.check(), self.learner.log)
 
     def check(self):
         for daemon in self.daemons:

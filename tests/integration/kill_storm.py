@@ -9,7 +9,7 @@ import re
 import subprocess
 import time
 
-from train_run import PATIENCE_S, program
+from train_run import PATIENCE_S, program, wait_for
 
 
 def storms(test, kind, algorithms):
@@ -111,10 +111,7 @@ class KillStorm:
         return 1
 
     def wait(self, what, done):
-        end = time.monotonic() + PATIENCE_S
-        while not done():
-            self.test.assertLess(time.monotonic(), end, f"{what}: {self.log()[-4000:]}")
-            time.sleep(0.02)
+        wait_for(what, done, self.log, pause_s=0.02)
 
     def trains(self):
         begun = time.monotonic()

@@ -5,11 +5,12 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
-import time
 import unittest
 
-PATIENCE_S = 240
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from daemons import PATIENCE_S, wait_for
 
 
 def program(actorq, role):
@@ -69,8 +70,5 @@ class TrainRun(unittest.TestCase):
                 seen = steps
 
     def wait(self, what, done):
-        end = time.monotonic() + PATIENCE_S
-        while not done():
-            self.assertIsNone(self.train.poll(), f"it ended, waiting for {what}: {self.said()}")
-            self.assertLess(time.monotonic(), end, f"{what} took too long: {self.log()}")
-            time.sleep(0.05)
+        wait_for(what, lambda: done() or self.assertIsNone(
+            self.train.poll(), f"it ended, waiting for {what}: {self.said()}"), self.log)

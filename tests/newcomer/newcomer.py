@@ -1,5 +1,6 @@
 """A new user at a shell: types commands in a folder of its own and reads what comes of them."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -8,6 +9,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from daemons import wait_for
+
 ACTORQ, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 # A run that takes a second; a sanitizer's build takes some.
 SHORT = "--set limits.env_steps=1500 --set replay.min_size=200"
@@ -15,6 +19,22 @@ DIVERGING = ("'gym:Pendulum-v1?obs_scale=1e6' --quiet --set learner.algorithm=td
              "learner.hidden=64,64,64,64 --set learner.learning_rate=1 --set "
              f"learner.gradient_clip=0 {SHORT} --set limits.env_steps=50000")
 SECONDS_MAX = 120
+
+
+def wait(what, is_so):
+    """Fails when it is not so in time."""
+    return wait_for(what, is_so, patience_s=SECONDS_MAX)
+
+
+@contextlib.contextmanager
+def training(*words, program=ACTORQ, out=subprocess.PIPE):
+    """`actorq train` with these words; one without an end does not outlive a test that fails."""
+    with subprocess.Popen([program, "train", *words, "-q"], stdout=out, stderr=out,
+                          text=True) as train:
+        try:
+            yield train
+        finally:
+            train.kill()
 
 
 class Newcomer(unittest.TestCase):

@@ -10,10 +10,8 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import time
 
-from newcomer import ACTORQ, SECONDS_MAX, SHORT, Newcomer, main
+from newcomer import ACTORQ, SECONDS_MAX, SHORT, Newcomer, main, training, wait
 
 BROKEN = """\
 import types
@@ -127,12 +125,9 @@ class TestRefusals(Newcomer):
         with open("bin/actorq-data", "w", encoding="ascii") as file:
             file.write("#!/bin/sh\nexec sleep 600\n")  # imports for long
         os.chmod("bin/actorq-data", 0o755)
-        with subprocess.Popen(["bin/actorq", "train", "--offline", "steps.aqds", "--run", "x",
-                               "--set", "limits.learner_steps=10", "-q"],
-                              stderr=subprocess.PIPE, text=True) as train:
-            last = time.monotonic() + SECONDS_MAX
-            while not imports(train.pid) and time.monotonic() < last:
-                time.sleep(0.05)
+        with training("--offline", "steps.aqds", "--run", "x", "--set", "limits.learner_steps=10",
+                      program="bin/actorq") as train:
+            wait("the import", lambda: imports(train.pid))
             train.send_signal(signal.SIGINT)
             wrong = train.communicate(timeout=SECONDS_MAX)[1]
         self.assertEqual((train.returncode, wrong),

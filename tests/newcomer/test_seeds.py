@@ -4,14 +4,11 @@
     test_seeds.py ACTORQ SOURCE_ROOT
 """
 
-import contextlib
 import json
 import os
 import signal
-import subprocess
-import time
 
-from newcomer import ACTORQ, DIVERGING, SECONDS_MAX, SHORT, Newcomer, main
+from newcomer import DIVERGING, SECONDS_MAX, SHORT, Newcomer, main, training, wait
 
 
 def below(pid):
@@ -24,23 +21,7 @@ def below(pid):
     return children + [each for child in children for each in below(child)]
 
 
-def wait_for(what, is_so):
-    """Fails when it is not so in time."""
-    last = time.monotonic() + SECONDS_MAX
-    while not is_so():
-        assert time.monotonic() < last, f"{what} took too long"
-        time.sleep(0.05)
-
-
-@contextlib.contextmanager
-def training(*words, **options):
-    """`actorq train` with these words; one without an end does not outlive a test that fails."""
-    with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "all", "-q", *words],
-                          **options) as train:
-        try:
-            yield train
-        finally:
-            train.kill()
+SEEDS = ("gym:CartPole-v1", "--run", "all", "--seeds")
 
 
 class TestSeeds(Newcomer):
@@ -56,9 +37,8 @@ class TestSeeds(Newcomer):
         self.assertIn("ended at its limit", self.works("actorq runs all"))
 
     def test_a_run_that_is_killed_takes_no_other_with_it(self):
-        with training("--seeds", "2", "--jobs", "1", *SHORT.split(), stdout=subprocess.PIPE,
-                      stderr=subprocess.PIPE, text=True) as train:
-            wait_for("the first run", lambda: os.path.exists("all/seed-1/config.yaml"))
+        with training(*SEEDS, "2", "--jobs", "1", *SHORT.split()) as train:
+            wait("the first run", lambda: os.path.exists("all/seed-1/config.yaml"))
             os.kill(below(train.pid)[0], signal.SIGKILL)
             said, failed = train.communicate(timeout=SECONDS_MAX)
         self.assertEqual(train.returncode, 1)
@@ -75,10 +55,11 @@ class TestSeeds(Newcomer):
         self.assertAlmostEqual(rest["return_mean"], mean, places=6)
 
     def test_nothing_outlives_it_however_it_ends(self):
-        with training("--seeds", "2", "--jobs", "2", "--set", "evaluator.threshold=1e9") as train:
-            wait_for("two runs with four daemons each", lambda: len(below(train.pid)) >= 10)
+        with training(*SEEDS, "2", "--jobs", "2", "--set", "evaluator.threshold=1e9",
+                      out=None) as train:
+            wait("two runs with four daemons each", lambda: len(below(train.pid)) >= 10)
             started = below(train.pid)
-        wait_for("their end", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
+        wait("their end", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
 
     def test_runs_that_diverge_are_a_failure(self):
         done = self.type(f"actorq train {DIVERGING} --run all --seeds 1")
@@ -87,9 +68,8 @@ class TestSeeds(Newcomer):
         self.assertIn("1 of 1 runs diverged or ended in trouble", done.stderr)
 
     def test_an_interruption_is_none(self):
-        with training("--seeds", "3", "--jobs", "1", "--no-evaluator", stdout=subprocess.PIPE,
-                      stderr=subprocess.PIPE, text=True) as train:
-            wait_for("the first metrics", lambda: os.path.exists("all/seed-1/metrics.jsonl"))
+        with training(*SEEDS, "3", "--jobs", "1", "--no-evaluator") as train:
+            wait("the first metrics", lambda: os.path.exists("all/seed-1/metrics.jsonl"))
             train.send_signal(signal.SIGINT)
             said, wrong = train.communicate(timeout=SECONDS_MAX)
         self.assertEqual(train.returncode, 0, said + wrong)

@@ -8,10 +8,8 @@ seems to: for algorithms, ways of giving settings, and ways of ending.
 import json
 import os
 import re
-import subprocess
-import time
 
-from newcomer import ACTORQ, DIVERGING, SECONDS_MAX, SHORT, SOURCE, Newcomer, main
+from newcomer import DIVERGING, SECONDS_MAX, SHORT, SOURCE, Newcomer, main, training, wait
 
 
 DIFFERS = re.compile(r"  (format|qat_bits|(env|learner)_steps|wall_s): ")
@@ -92,19 +90,12 @@ class TestSuggestions(Suggestions):
                          ["look"] * 4 + ["resume", "compare"])
 
     def test_a_run_that_was_stopped(self):
-        with subprocess.Popen([ACTORQ, "train", "gym:CartPole-v1", "--run", "x", "--no-http", "-q",
-                               "--set", "evaluator.threshold=1e9"],
-                              stdout=subprocess.PIPE, text=True) as run:
-            try:
-                last = time.monotonic() + SECONDS_MAX
-                while '"policy"' not in self.type("actorq inspect x --json").stdout:
-                    self.assertIsNone(run.poll())
-                    self.assertLess(time.monotonic(), last)
-                    time.sleep(0.05)
-                self.works("actorq stop x")
-                said = run.communicate(timeout=SECONDS_MAX)[0]
-            finally:
-                run.kill()
+        with training("gym:CartPole-v1", "--run", "x", "--no-http", "--set",
+                      "evaluator.threshold=1e9") as run:
+            wait("a policy", lambda: '"policy"' in self.type("actorq inspect x --json").stdout or
+                 self.assertIsNone(run.poll()))
+            self.works("actorq stop x")
+            said = run.communicate(timeout=SECONDS_MAX)[0]
         steps = end_of("x")["learner_steps"]
         kinds = self.try_next(said.replace("quantizer.format=fp32",
                                            "quantizer.format=fp32 --set limits.env_steps=1500"),

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -20,7 +19,9 @@ import urllib.request
 
 import browser
 
-PATIENCE_S = 240
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from daemons import PATIENCE_S, Daemon, wait_for
+
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"></td><script>document.title='owned'" \
     "</script>"
 LEARNER, REPLAY, ACTOR, ACTORQ = map(os.path.abspath, sys.argv[1:5]) if len(sys.argv) > 4 else \
@@ -41,27 +42,25 @@ class Run:
         self.home = tempfile.mkdtemp(prefix="actorq-page-")
         self.url = f"ipc://{self.home}/learner"
         self.port = free_port()
-        self.children = []
+        self.daemons = []
         with open(self.home + "/c.yaml", "w", encoding="utf-8") as file:
             file.write("task: gym:CartPole-v1\nevaluator: {threshold: 1.0e+300, fp32: yes}\n"
                        "limits: {env_steps: 1000000000}\nnet: {member_timeout_ms: 600000}\n"
                        "learner: {checkpoint_period_s: 1}\n")
         self.learner = self.start_learner()
-        for program, *more in ((REPLAY, "--listen", f"ipc://{self.home}/replay"), (ACTOR,),
-                               (ACTOR, "--evaluate")):
-            self.start(program, "--learner", self.url, *more)
+        for name, program, *more in (("replay", REPLAY, "--listen", f"ipc://{self.home}/replay"),
+                                     ("actor", ACTOR), ("evaluator", ACTOR, "--evaluate")):
+            self.start(name, program, "--learner", self.url, *more)
 
-    def start(self, *command):
-        """One daemon; its log is kept for whoever wonders."""
-        with open(self.home + "/log", "a", encoding="utf-8") as log:
-            child = subprocess.Popen(command, stderr=log, stdout=log)
-        self.children.append(child)
-        return child
+    def start(self, name, *command):
+        self.daemons.append(Daemon(self.home, name, command))
+        return self.daemons[-1]
 
     def start_learner(self, *more):
         """The learner, which serves the page."""
-        return self.start(LEARNER, "--config", self.home + "/c.yaml", "--listen", self.url,
-                          "--run", self.home + "/run", "--http", f"127.0.0.1:{self.port}", *more)
+        return self.start("learner", LEARNER, "--config", self.home + "/c.yaml", "--listen",
+                          self.url, "--run", self.home + "/run", "--http",
+                          f"127.0.0.1:{self.port}", *more)
 
     def page(self, path=""):
         """Where a browser finds it."""
@@ -78,28 +77,19 @@ class Run:
         subprocess.run([ACTORQ, "call", self.url, method, json.dumps(request)], check=True,
                        capture_output=True, timeout=PATIENCE_S)
 
-    def wait_until_it_trains(self):
-        """Until there is something to see."""
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                with urllib.request.urlopen(self.page("api/run"), timeout=5) as answer:
-                    run = json.load(answer)
-                if run["status"]["learner"]["learner_steps"] > 0 and \
-                        run["status"]["learner"]["evaluations"] > 2:
-                    return
-            except OSError:
-                pass
-            if time.monotonic() > deadline:
-                with open(self.home + "/log", encoding="utf-8") as log:
-                    raise AssertionError("it does not train:\n" + log.read()[-4000:])
-            time.sleep(0.2)
+    def trains(self):
+        """There is something to see."""
+        try:
+            with urllib.request.urlopen(self.page("api/run"), timeout=5) as answer:
+                learner = json.load(answer)["status"]["learner"]
+        except OSError:
+            return False
+        return learner["learner_steps"] > 0 and learner["evaluations"] > 2
 
     def end(self):
         """All of it goes."""
-        for child in self.children:
-            child.kill()
-            child.wait()
+        for daemon in self.daemons:
+            daemon.kill()
         shutil.rmtree(self.home, ignore_errors=True)
 
 
@@ -116,7 +106,7 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         cls.run_ = Run()
         try:
-            cls.run_.wait_until_it_trains()
+            wait_for("training", cls.run_.trains, cls.run_.learner.log, pause_s=0.2)
             cls.browser = browser.Browser()
             cls.browser.resize(1280, 900)
             cls.browser.open(cls.run_.page())
@@ -230,8 +220,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.complaints, [])
 
     def test_8_says_when_the_learner_is_away_and_goes_on_when_it_is_back(self):
-        self.run_.learner.send_signal(signal.SIGKILL)
-        self.run_.learner.wait()
+        self.run_.learner.kill()
         self.browser.wait_for("!document.querySelector('#away').hidden")
         self.assertRegex(self.browser.text("#away"), r"^No answer from the learner since \d")
         self.assertEqual(self.browser.text("#live"), "no answer")

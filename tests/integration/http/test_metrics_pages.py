@@ -16,7 +16,9 @@ import unittest
 
 import exposition
 
-PATIENCE_S = 240
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from daemons import PATIENCE_S, Daemon, wait_for
+
 LEARNER, REPLAY, ACTOR, ACTORQ, SOURCE_ROOT = sys.argv[1:6] if len(sys.argv) > 5 else [""] * 5
 ROLES = ("learner", "replay", "actor", "evaluator")
 ROW = re.compile(r"\| `(actorq_\w+)` \| (\w+) \| ([^|]*) \| (.*) \|")
@@ -44,25 +46,16 @@ QUIET = {"actorq_learner_gradients_damped", "actorq_learner_gradients_dropped",
          "actorq_certificate_end_time_seconds"}
 
 
-class Daemon:
-    """One daemon as a process, and where it serves."""
+class Served(Daemon):
+    """A daemon that serves."""
 
     def __init__(self, role, home, command):
-        self.log = f"{home}/{role}.log"
-        with open(self.log, "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen([*command, "--http", "127.0.0.1:0"], stderr=log)
+        super().__init__(home, role, [*command, "--http", "127.0.0.1:0"])
         self.address = None
 
     def find(self):
         """Waits until it says where it serves."""
-        end = time.monotonic() + PATIENCE_S
-        while time.monotonic() < end:
-            with open(self.log, encoding="utf-8") as log:
-                if match := re.search(r"event=http_ready url=http://(\S+)", log.read()):
-                    self.address = match[1]
-                    return
-            time.sleep(0.02)
-        raise AssertionError(f"{self.log}: not served")
+        self.address = self.heard(r"event=http_ready url=http://(\S+)")
 
     def ask(self, path, method="GET", body=None):
         """(status, headers, body) of one request."""
@@ -79,20 +72,11 @@ class Daemon:
         return exposition.read(self.ask("/metrics")[2])
 
     def wait_until_ready(self):
-        """Waits for /readyz."""
-        end = time.monotonic() + PATIENCE_S
-        while self.ask("/readyz")[0] != 200:
-            if time.monotonic() > end:
-                raise AssertionError(f"{self.log}: {self.ask('/readyz')[2]}")
-            time.sleep(0.05)
+        wait_for("/readyz", lambda: self.ask("/readyz")[0] == 200, self.log)
 
     def wait_until_counted(self, name):
         """Waits until this metric is above zero."""
-        end = time.monotonic() + PATIENCE_S
-        while self.metrics()[name].value() <= 0:
-            if time.monotonic() > end:
-                raise AssertionError(f"{self.log}: {name} stays at zero")
-            time.sleep(0.05)
+        wait_for(name, lambda: self.metrics()[name].value() > 0, self.log)
 
 
 def documented():
@@ -116,7 +100,7 @@ class TestPages(unittest.TestCase):
             "actor": [ACTOR, *join],
             "evaluator": [ACTOR, *join, "--evaluate"],
         }
-        cls.daemons = {role: Daemon(role, cls.home, command) for role, command in commands.items()}
+        cls.daemons = {role: Served(role, cls.home, command) for role, command in commands.items()}
         try:
             # Before there is a learner: alive, and not ready.
             cls.lonely = {}
@@ -125,7 +109,7 @@ class TestPages(unittest.TestCase):
                 cls.lonely[role] = [daemon.ask(path) for path in ("/healthz", "/readyz")]
             cls.lonely_names = {role: set(daemon.metrics())
                                 for role, daemon in cls.daemons.items()}
-            cls.daemons["learner"] = Daemon("learner", cls.home, [
+            cls.daemons["learner"] = Served("learner", cls.home, [
                 LEARNER, "--config", cls.home + "/c.yaml", "--listen", url, "--run",
                 cls.home + "/run"])
             cls.daemons["learner"].find()
@@ -230,15 +214,14 @@ class TestCertificate(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="actorq-http-") as home:
             subprocess.run([ACTORQ, "certs", home + "/certs", "--days", "40"], check=True,
                            capture_output=True, timeout=PATIENCE_S)
-            actor = Daemon("actor", home, [ACTOR, "--learner", "tcp://127.0.0.1:1",
+            actor = Served("actor", home, [ACTOR, "--learner", "tcp://127.0.0.1:1",
                                            "--certs", home + "/certs/actor"])
             try:
                 actor.find()
                 left = actor.metrics()["actorq_certificate_end_time_seconds"].value() - time.time()
                 self.assertAlmostEqual(left / 86400, 40, delta=1)
             finally:
-                actor.process.terminate()
-                actor.process.wait(PATIENCE_S)
+                actor.end()
 
 
 class TestStrictReader(unittest.TestCase):

@@ -6,16 +6,16 @@ nobody to make one is told so, with status 77.
 """
 
 import os
-import re
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-PATIENCE_S = 240
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from daemons import PATIENCE_S, Daemon
+
 SKIPPED = 77
 APART = "AQ_TEST_NAMES_APART"
 LEARNER, REPLAY, ACTOR, ACTORQ = sys.argv[1:5] if len(sys.argv) > 4 else [""] * 4
@@ -51,7 +51,7 @@ def plant_names(home):
 class TestNames(unittest.TestCase):
     def setUp(self):
         self.home = tempfile.mkdtemp(prefix="actorq-names-")
-        self.processes = []
+        self.daemons = {}
         # Nobody else's, and closed to all: it is bound and not listened at.
         self.closed = socket.socket()
         self.closed.bind(("127.0.0.1", 0))
@@ -59,27 +59,13 @@ class TestNames(unittest.TestCase):
 
     def tearDown(self):
         self.closed.close()
-        for process in self.processes:
-            process.kill()
-            process.wait()
+        for daemon in self.daemons.values():
+            daemon.kill()
         shutil.rmtree(self.home)
 
     def start(self, role, *command):
-        """A daemon that logs to a file of its role's name."""
-        with open(f"{self.home}/{role}.log", "w", encoding="utf-8") as log:
-            self.processes.append(subprocess.Popen(command, stderr=log))
-        return self.processes[-1]
-
-    def heard(self, role, pattern):
-        """What the daemon's log says in this place; it is waited for."""
-        end = time.monotonic() + PATIENCE_S
-        while True:
-            with open(f"{self.home}/{role}.log", encoding="utf-8") as log:
-                text = log.read()
-            if match := re.search(pattern, text):
-                return match[1]
-            self.assertLess(time.monotonic(), end, f"{pattern} is not in:\n{text}")
-            time.sleep(0.02)
+        self.daemons[role] = Daemon(self.home, role, command)
+        return self.daemons[role]
 
     def run_actorq(self, *words):
         """(status, what it said) of a command."""
@@ -98,7 +84,7 @@ class TestNames(unittest.TestCase):
         learner = self.start("learner", LEARNER, "--config", self.home + "/c.yaml", "--listen",
                              listen, "--run", self.home + "/run", "--http", "127.0.0.1:0",
                              "--insecure")
-        return learner, self.heard("learner", r"event=ready .* url=tcp://\S+:(\d+) ")
+        return learner, learner.heard(r"event=ready .* url=tcp://\S+:(\d+) ")
 
     def run_by_name(self, name, listen):
         """A whole run whose members know the learner by this name."""
@@ -107,9 +93,9 @@ class TestNames(unittest.TestCase):
         status, said = self.run_actorq("status", url, "--timeout-ms", "240000")
         self.assertEqual(status, 0, said)
         self.start("replay", REPLAY, "--learner", url, "--insecure")
-        self.start("actor", ACTOR, "--learner", url)
-        self.assertEqual(learner.wait(PATIENCE_S), 0)
-        self.heard("actor", r"event=(shard_connected)")
+        actor = self.start("actor", ACTOR, "--learner", url)
+        self.assertEqual(learner.process.wait(PATIENCE_S), 0)
+        actor.heard(r"event=(shard_connected)")
 
     def test_a_run_at_localhost(self):
         self.run_by_name("localhost", "tcp://127.0.0.1:0")
@@ -121,8 +107,8 @@ class TestNames(unittest.TestCase):
         self.run_by_name("localhost", "tcp://*:0")
 
     def test_health_is_asked_by_name(self):
-        self.start_learner("tcp://127.0.0.1:0")
-        port = self.heard("learner", r"event=http_ready url=http://\S+:(\d+)")
+        learner, _ = self.start_learner("tcp://127.0.0.1:0")
+        port = learner.heard(r"event=http_ready url=http://\S+:(\d+)")
         self.assertEqual(self.run_actorq("health", f"localhost:{port}"), (0, "ok\n"))
 
     def test_ports_that_the_system_chooses_need_not_be_neighbours(self):
@@ -136,11 +122,11 @@ class TestNames(unittest.TestCase):
                  "[each.set_inheritable(True) for each in taken]; "
                  "os.execv(sys.argv[1], sys.argv[1:])")
         self.plan_run()
-        self.start("learner", *alone, sys.executable, "-c", taken, LEARNER, "--config",
-                   self.home + "/c.yaml", "--listen", "tcp://127.0.0.1:0", "--run",
-                   self.home + "/run")
-        self.heard("learner", r"event=(ready) .* url=tcp://127.0.0.1:4000[02] "
-                              r"policy_url=tcp://127.0.0.1:4000[02] ")
+        learner = self.start("learner", *alone, sys.executable, "-c", taken, LEARNER, "--config",
+                             self.home + "/c.yaml", "--listen", "tcp://127.0.0.1:0", "--run",
+                             self.home + "/run")
+        learner.heard(r"event=(ready) .* url=tcp://127.0.0.1:4000[02] "
+                      r"policy_url=tcp://127.0.0.1:4000[02] ")
 
     def test_a_command_says_what_came_of_each_address(self):
         words = "localhost is ::1, 127.0.0.1; ::1: refused; 127.0.0.1: refused"
@@ -154,11 +140,10 @@ class TestNames(unittest.TestCase):
         self.assertIn("Name or service not known", said)
 
     def test_a_daemon_says_what_came_of_each_address(self):
-        self.start("actor", ACTOR, "--learner", "tcp://" + self.nobody)
-        self.start("replay", REPLAY, "--learner", "tcp://" + self.nobody)
-        for role in ("actor", "replay"):
+        for role, program in (("actor", ACTOR), ("replay", REPLAY)):
+            daemon = self.start(role, program, "--learner", "tcp://" + self.nobody)
             self.assertIn(": localhost is ::1, 127.0.0.1; ::1: refused; 127.0.0.1: refused",
-                          self.heard(role, r"event=learner_unreachable .*reason=\"([^\"]*)\""))
+                          daemon.heard(r"event=learner_unreachable .*reason=\"([^\"]*)\""))
 
 
 def main():

@@ -14,7 +14,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from train_run import PATIENCE_S, TrainRun
+from train_run import PATIENCE_S, TrainRun, wait_for
 
 ACTORQ = sys.argv[1] if len(sys.argv) > 1 else ""
 ENDLESS = ("--no-evaluator", "--set", "learner.hidden=16", "--set", "evaluator.threshold=1000",
@@ -67,8 +67,7 @@ class TestTrainEnds(EndlessRun):
         for pid in runs:
             os.kill(pid, signal.SIGKILL)
         self.assertEqual(self.train.wait(PATIENCE_S), 1)
-        while any(map(parent_of, daemons)):  # which write until then
-            time.sleep(0.05)
+        wait_for("their daemons' end", lambda: not any(map(parent_of, daemons)))  # they write
         self.assertIn("2 of 2 runs came to nothing", self.said())
         self.assertTrue(self.checkpoints("seed-1") and self.checkpoints("seed-2"))
 

@@ -1,0 +1,66 @@
+"""Daemons as processes of a test, and how a test waits for what they do.
+
+Python's standard library only.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+PATIENCE_S = 240
+
+
+def wait_for(what, condition, said=str, patience_s=PATIENCE_S, pause_s=0.05):
+    """What the condition gives once it holds. In vain it fails, with what is said then."""
+    end = time.monotonic() + patience_s
+    while not (found := condition()):
+        assert time.monotonic() < end, f"in vain: {what}\n{said()[-4000:]}"
+        time.sleep(pause_s)
+    return found
+
+
+class Daemon:
+    """One process, its log in a file of its name."""
+
+    def __init__(self, folder, name, command, environment=None, **options):
+        self.name = name
+        self.log_path = os.path.join(folder, name + ".log")
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log,
+                                            **options)
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def heard(self, pattern):
+        """What the log says in this place; it is waited for."""
+        return wait_for(f"{self.name}: {pattern}", lambda: re.search(pattern, self.log()),
+                        self.log, pause_s=0.02)[1]
+
+    def lives(self):
+        return self.process.poll() is None
+
+    def resident_kb(self, what="VmRSS"):
+        """Now; VmHWM: at most."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return int(re.search(what + r":\s+(\d+)", file.read()).group(1))
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def end(self):
+        """SIGTERM, and what it left with; its last words when it had to be killed."""
+        if self.lives():
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"{self.name} did not end:\n{self.log()[-2000:]}") from None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
