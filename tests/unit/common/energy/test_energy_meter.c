@@ -47,11 +47,21 @@ static char *open_machine(void)
 
 #define TEST_OF_MACHINE(name) TEST_OF(name, const char *tree, open_machine(), file_folder_remove)
 
+TEST_ENDING(destroy_meter, aq_energy_meter_destroy);
+
 static aq_energy_meter *make_meter(int64_t now_ns)
 {
     aq_energy_meter *meter = NULL;
     assert_int_equal(aq_energy_meter_create(&places, now_ns, &meter), 0);
+    at_end(destroy_meter, meter);
     return meter;
+}
+
+/* Of a machine with one package, whose counter stands at 0. */
+static aq_energy_meter *meter_of_package(const char *tree)
+{
+    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
+    return make_meter(0);
 }
 
 /* At least that much processor time of our own. */
@@ -66,8 +76,7 @@ static void burn(double seconds)
 
 TEST_OF_MACHINE(joules_are_shared_by_processor_time)
 {
-    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
-    aq_energy_meter *meter = make_meter(0);
+    aq_energy_meter *meter = meter_of_package(tree);
     aq_energy_reading before, after;
     aq_energy_meter_read(meter, 0, &before);
     burn(0.05);
@@ -82,14 +91,12 @@ TEST_OF_MACHINE(joules_are_shared_by_processor_time)
     /* The meter's own first reading is a little earlier than ours. */
     assert_true(after.measured_j >= 5 * own_s * (1 - 1e-9));
     assert_true(after.measured_j <= 5 * (own_s + 0.01));
-    aq_energy_meter_destroy(meter);
 }
 
 TEST_OF_MACHINE(dram_is_of_the_machine)
 {
-    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_zone(tree, "intel-rapl:0:0", "dram", 0, RANGE);
-    aq_energy_meter *meter = make_meter(0);
+    aq_energy_meter *meter = meter_of_package(tree);
     aq_energy_reading reading;
     fake_tree_energy(tree, "intel-rapl:0", 4000000);
     fake_tree_energy(tree, "intel-rapl:0:0", 1000000);
@@ -97,40 +104,34 @@ TEST_OF_MACHINE(dram_is_of_the_machine)
     aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
     assert_near(reading.machine_j, 5, 1e-6);
     assert_near(reading.dram_j, 1, 1e-6);
-    aq_energy_meter_destroy(meter);
 }
 
 /* Ticks of the machine's time may be behind our own. */
 TEST_OF_MACHINE(a_share_is_never_more_than_the_whole)
 {
-    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
-    aq_energy_meter *meter = make_meter(0);
+    aq_energy_meter *meter = meter_of_package(tree);
     aq_energy_reading reading;
     burn(0.02);
     fake_tree_energy(tree, "intel-rapl:0", 1000000); /* and the machine's time stood still */
     aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
     assert_near(reading.measured_j, 1, 1e-6);
     assert_true(reading.idle_j == 0);
-    aq_energy_meter_destroy(meter);
 }
 
 TEST_OF_MACHINE(ours_and_idle_are_together_no_more_than_the_whole)
 {
-    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
-    aq_energy_meter *meter = make_meter(0);
+    aq_energy_meter *meter = meter_of_package(tree);
     aq_energy_reading reading;
     burn(0.05);
     set_machine(tree, 100, 100.06); /* our busy time is not among its ticks yet */
     fake_tree_energy(tree, "intel-rapl:0", 1000000);
     aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
     assert_near(reading.measured_j + reading.idle_j, 1, 1e-6);
-    aq_energy_meter_destroy(meter);
 }
 
 TEST_OF_MACHINE(a_moment_is_too_short_for_a_sample)
 {
-    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
-    aq_energy_meter *meter = make_meter(0);
+    aq_energy_meter *meter = meter_of_package(tree);
     aq_energy_reading reading;
     fake_tree_energy(tree, "intel-rapl:0", 1000000);
     set_machine(tree, 101, 101);
@@ -139,13 +140,11 @@ TEST_OF_MACHINE(a_moment_is_too_short_for_a_sample)
     assert_near(reading.wall_s, 0.199, 1e-6);
     aq_energy_meter_read(meter, 200 * AQ_NS_PER_MS, &reading);
     assert_near(reading.machine_j, 1, 1e-6);
-    aq_energy_meter_destroy(meter);
 }
 
 TEST_OF_MACHINE(a_counter_that_fails_ends_measuring)
 {
-    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
-    aq_energy_meter *meter = make_meter(0);
+    aq_energy_meter *meter = meter_of_package(tree);
     aq_energy_reading reading;
     assert_string_equal(aq_energy_meter_why_not(meter), "");
     fake_tree_write(tree, "powercap/intel-rapl:0/energy_uj", "%s", "");
@@ -156,7 +155,6 @@ TEST_OF_MACHINE(a_counter_that_fails_ends_measuring)
     fake_tree_energy(tree, "intel-rapl:0", 1000000);
     aq_energy_meter_read(meter, 2 * AQ_NS_PER_S, &reading);
     assert_string_equal(reading.source, "");
-    aq_energy_meter_destroy(meter);
 }
 
 /* ---- not measured -------------------------------------------------------------------------- */
@@ -173,14 +171,12 @@ TEST_OF_MACHINE(where_nothing_can_be_read_it_says_why)
     assert_near(reading.wall_s, 3, 1e-6);
     assert_says(aq_energy_meter_why_not(meter), "powercap");
     assert_says(aq_energy_meter_why_not(meter), "no such unit");
-    aq_energy_meter_destroy(meter);
 }
 
 static void read_once(int64_t now_ns, aq_energy_reading *ret_reading)
 {
     aq_energy_meter *meter = make_meter(now_ns);
     aq_energy_meter_read(meter, now_ns, ret_reading);
-    aq_energy_meter_destroy(meter);
 }
 
 TEST_OF_MACHINE(all_processes_of_a_machine_know_it_by_one_number)
