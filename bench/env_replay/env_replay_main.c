@@ -39,7 +39,7 @@ static const aq_options options_page = {
     .details =
         "The exit status is 0 when the file could be played back, however large the errors.\n\n"
         "Examples:\n"
-        "  env_replay tests/golden/recordings/CartPole-v1_1.json\n"
+        "  env_replay tests/golden/recordings/gym/CartPole-v1_1.json\n"
         "  env_replay walker_walk_3.json --per-step --json\n",
     AQ_OPTION_ROWS(option_rows),
     .operands = {AQ_OPERAND("FILE.json", playback_arguments, path)},

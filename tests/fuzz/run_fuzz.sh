@@ -50,7 +50,6 @@ packed=$root/tests/fuzz/kept.tar.gz
 # Files of ours that are seeds as well, as in meson.build.
 more_seeds() {
     case $1 in
-    recording) echo "$root/tests/golden/recordings" ;;
     settings) echo "$root/configs" ;;
     esac
 }

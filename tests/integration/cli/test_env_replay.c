@@ -69,40 +69,40 @@ static void assert_agrees(const char *name, const char *form, double tolerance)
 
 TEST(recordings_of_gymnasium_agree)
 {
-    assert_agrees("CartPole-v1_1.json", "episode", 1e-6);
-    assert_agrees("Pendulum-v1_1.json", "episode", 5e-4);
-    assert_agrees("FrozenLake-v1_4x4_slippery.json", "table", 1e-12);
-    assert_agrees("CliffWalking-v1_slippery.json", "table", 1e-12);
+    assert_agrees("gym/CartPole-v1_1.json", "episode", 1e-6);
+    assert_agrees("gym/Pendulum-v1_1.json", "episode", 5e-4);
+    assert_agrees("gym/FrozenLake-v1_4x4_slippery.json", "table", 1e-12);
+    assert_agrees("gym/CliffWalking-v1_slippery.json", "table", 1e-12);
 }
 
 TEST(recordings_of_the_control_suite_agree)
 {
-    if (program_run(golden("walker_walk_3.json"), NULL)->exit_status != 0) {
+    if (program_run(golden("dmc/walker_walk_1.json"), NULL)->exit_status != 0) {
         program_assert_failure(1, "this build has no MuJoCo");
         skip();
     }
-    assert_agrees("cartpole_swingup_1.json", "episode", 1e-11);
-    assert_agrees("finger_turn_hard_1.json", "episode", 1e-11);
-    assert_agrees("walker_walk_3.json", "episode", 1e-9);
-    assert_agrees("probe_reacher_easy.json", "probes", 1e-11);
+    assert_agrees("dmc/cartpole_swingup_1.json", "episode", 1e-11);
+    assert_agrees("dmc/finger_turn_hard_1.json", "episode", 1e-11);
+    assert_agrees("dmc/walker_walk_1.json", "episode", 1e-9);
+    assert_agrees("dmc/probe/reacher_easy.json", "probes", 1e-11);
 }
 
 TEST(people_see_what_differs)
 {
-    program_succeeds(golden("CartPole-v1_1.json"), "--per-step", NULL);
-    program_assert_out("gym:CartPole-v1, 24 steps, each from its recorded state\n");
+    program_succeeds(golden("gym/CartPole-v1_1.json"), "--per-step", NULL);
+    program_assert_out("gym:CartPole-v1, 200 steps, each from its recorded state\n");
     program_assert_out("observations ");
     program_assert_out("flags           0 differ\n");
 }
 
 TEST(another_task_can_be_compared)
 {
-    json_t *object =
-        program_gives(golden("CartPole-v1_1.json"), "--task", "gym:CartPole-v0", "--json", NULL);
+    json_t *object = program_gives(golden("gym/CartPole-v1_1.json"), "--task", "gym:CartPole-v0",
+                                   "--json", NULL);
     assert_string_equal(json_string_value(json_object_get(object, "task")), "gym:CartPole-v0");
     program_refuses("an observation of gym:MountainCar-v0 has 2 numbers, a recorded one "
                     "4",
-                    golden("CartPole-v1_1.json"), "--task", "gym:MountainCar-v0", NULL);
+                    golden("gym/CartPole-v1_1.json"), "--task", "gym:MountainCar-v0", NULL);
 }
 
 TEST(files_that_are_no_recordings_are_refused)
@@ -125,7 +125,7 @@ TEST(files_that_are_no_recordings_are_refused)
 TEST(a_recording_of_something_else_differs)
 {
     const char *path = cli_path(state, "changed.json");
-    char *text = file_text(golden("CartPole-v1_1.json"));
+    char *text = file_text(golden("gym/CartPole-v1_1.json"));
     char *number = strstr(strstr(text, "\"observations\":"), "0.");
     number[2] ^= 1; /* a tenth more or less */
     file_put_text(path, text);

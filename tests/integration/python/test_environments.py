@@ -1,6 +1,6 @@
 """Environments in Python are those of actors: recordings of the originals, seeds, ends, threads."""
 
-import csv
+import json
 import os
 import types
 import unittest
@@ -11,73 +11,59 @@ import numpy as np
 
 import actorq
 
-GOLDEN = os.path.join(os.environ["AQ_SOURCE_ROOT"], "tests/golden")
+GOLDEN = os.path.join(os.environ["AQ_SOURCE_ROOT"], "tests/golden/recordings")
 
 
-def records(path):
-    """(word, numbers) of each line of a recording; texts where they are none."""
-    with open(os.path.join(GOLDEN, path), encoding="utf-8") as file:
-        for row in csv.reader(line for line in file if not line.startswith("#")):
-            try:
-                yield row[0], [float(cell) for cell in row[1:]]
-            except ValueError:
-                yield row[0], row[1:]
+def recording(name):
+    with open(os.path.join(GOLDEN, name + ".json"), encoding="utf-8") as file:
+        return json.load(file)
 
 
 class TestRecordings(unittest.TestCase):
-    """tests/unit/envs compares all of them, and to the bit; here it is the way through Python."""
+    """test_originals.c compares all of them, and to the bit; here it is the way through Python."""
 
-    def follow(self, task, path, numbers):
-        env, steps = actorq.make(task), 0
+    def follow(self, task, name):
+        env, kept = actorq.make(task), recording(name)
         limit = env.facts["step_limit"]
+        starts = {-1: kept["initial_state"]}
+        starts.update((reset["after_step"], reset["state"]) for reset in kept["resets"])
         env.reset(seed=1)
-        for word, values in records(path):
-            if word == "reset":
+        for step, action in enumerate(kept["actions"]):
+            if step - 1 in starts:
                 env.reset()
-                env.put(state=values[:numbers])
+                env.put(state=starts[step - 1])
                 taken = 0
-            elif word == "step":
-                action = values[0] if env.action_space.shape else int(values[0])
-                obs, reward, terminated, truncated, _ = env.step(
-                    np.atleast_1d(action) if env.action_space.shape else action)
-                taken += 1
-                np.testing.assert_allclose(obs, values[4 + numbers:], rtol=1e-5, atol=1e-5)
-                self.assertAlmostEqual(reward, values[1], places=4)
-                self.assertEqual(terminated, values[2] != 0)
-                self.assertEqual(truncated, values[3] != 0 or taken == limit)
-                if not terminated and not truncated:
-                    env.put(state=values[4:4 + numbers])
-                steps += 1
-        self.assertGreater(steps, 100)
+            obs, reward, terminated, truncated, _ = env.step(
+                np.atleast_1d(action) if env.action_space.shape else action)
+            taken += 1
+            np.testing.assert_allclose(obs, kept["observations"][step], rtol=1e-5, atol=1e-5)
+            self.assertAlmostEqual(reward, kept["rewards"][step], places=4)
+            self.assertEqual(terminated, kept["terminated"][step])
+            self.assertEqual(truncated, kept["truncated"][step] or taken == limit)
+            if not terminated and not truncated:
+                env.put(state=kept["states"][step])
+        self.assertGreater(len(kept["actions"]), 100)
 
     def test_cart_pole(self):
-        self.follow("gym:CartPole-v1", "gym/CartPole-v1_1.csv", 4)
+        self.follow("gym:CartPole-v1", "gym/CartPole-v1_1")
 
     def test_pendulum(self):
-        self.follow("gym:Pendulum-v1", "gym/Pendulum-v1_1.csv", 2)
+        self.follow("gym:Pendulum-v1", "gym/Pendulum-v1_1")
 
     def test_mountain_car(self):
-        self.follow("gym:MountainCar-v0", "gym/MountainCar-v0_1.csv", 2)
+        self.follow("gym:MountainCar-v0", "gym/MountainCar-v0_1")
 
     def test_walker(self):
         if "dmc:walker_walk" not in actorq.tasks():
             self.skipTest("built without MuJoCo: there is no control suite")
-        tasks, state, env, steps = [], {}, None, 0
-        for word, values in records("dmc/walker_1.csv"):
-            if word == "task":
-                tasks.append(values[0])
-            elif word in ("qpos", "qvel", "qacc_warmstart"):
-                state[word] = values
-            elif word == "obs" and env is None:
-                env = actorq.make("dmc:walker_walk")
-                env.reset(seed=1)
-                np.testing.assert_allclose(env.put(**state), values, rtol=1e-5, atol=1e-5)
-            elif word == "action" and steps < 20:  # then it depends on the last bits of actions
-                _, reward, *_ = env.step(values)
-                steps += 1
-            elif word == "reward" and steps < 20:
-                wanted = values[tasks.index("dmc:walker_walk")]
-                self.assertAlmostEqual(reward, wanted, places=4)
+        kept, env = recording("dmc/walker_walk_1"), actorq.make("dmc:walker_walk")
+        env.reset(seed=1)
+        obs = env.put(**{name: kept["initial_" + name]
+                         for name in ("qpos", "qvel", "qacc_warmstart")})
+        np.testing.assert_allclose(obs, kept["initial_observation"], rtol=1e-5, atol=1e-5)
+        for step in range(20):  # then it depends on the last bits of actions
+            _, reward, *_ = env.step(kept["actions"][step])
+            self.assertAlmostEqual(reward, kept["rewards"][step], places=4)
 
 
 class TestEnv(unittest.TestCase):

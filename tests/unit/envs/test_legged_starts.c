@@ -161,7 +161,7 @@ TEST_IN_TASK(the_settling_rule_gives_the_recorded_start, "dmc:cheetah_run")
     size_t compared = 0;
     const mjModel *model = self->suite->model;
     mjData *data = self->lane->physics.data;
-    FILE *file = golden_open("dmc/cheetah_settling.csv");
+    FILE *file = suite_golden_open("dmc/cheetah_settling.csv");
     while (suite_golden_next(file, &line)) {
         if (strcmp(line.kind, "qpos_before") == 0) {
             assert_int_equal(suite_golden_numbers(&line, before), model->nq);

@@ -163,7 +163,7 @@ static void compare_model(const char *domain, const char *description)
     size_t lines = 0;
     assert_succeeds(aq_physics_compile(domain, description, &model, &refusal));
     (void)snprintf(file_name, sizeof(file_name), "dmc/%s_model.csv", domain);
-    FILE *file = golden_open(file_name);
+    FILE *file = suite_golden_open(file_name);
     while (suite_golden_next(file, &line)) {
         if (strncmp(line.kind, "names.", strlen("names.")) == 0) {
             compare_names(model, &line);

@@ -21,7 +21,7 @@ TEST(tolerance_is_the_originals)
 {
     suite_line line;
     size_t rows = 0;
-    FILE *file = golden_open("dmc/tolerance.csv");
+    FILE *file = suite_golden_open("dmc/tolerance.csv");
     while (suite_golden_next(file, &line)) {
         double row[SUITE_NUMBERS_MAX];
         assert_int_equal(suite_golden_numbers(&line, row), COLUMNS);

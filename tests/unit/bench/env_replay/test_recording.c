@@ -34,10 +34,10 @@ TEST(an_episode_of_gymnasium_has_states_and_resets)
 {
     aq_golden_values values;
     size_t reset;
-    aq_recording *recording = read_golden("CartPole-v1_1.json");
+    aq_recording *recording = read_golden("gym/CartPole-v1_1.json");
     assert_int_equal(recording->form, AQ_RECORDING_EPISODE);
     assert_string_equal(recording->task, "gym:CartPole-v1");
-    assert_int_equal(recording->step_count, 24);
+    assert_int_equal(recording->step_count, 200);
     assert_int_equal(recording->observations.width, 4);
     assert_false(aq_recording_reset_after(recording, 11, &reset));
     assert_true(aq_recording_reset_after(recording, 12, &reset));
@@ -57,14 +57,14 @@ TEST(an_episode_of_gymnasium_has_states_and_resets)
 TEST(an_episode_of_the_suite_has_the_physics_own_state)
 {
     aq_golden_values values;
-    aq_recording *recording = read_golden("walker_walk_3.json");
+    aq_recording *recording = read_golden("dmc/walker_walk_3.json");
     assert_string_equal(recording->task, "dmc:walker_walk");
     assert_int_equal(recording->form, AQ_RECORDING_EPISODE);
     aq_recording_at_start(recording, &values);
     assert_non_null(aq_golden_find(&values, "qpos", 9));
     assert_non_null(aq_golden_find(&values, "qacc_warmstart", 9));
     assert_null(aq_golden_find(&values, "act", 0)); /* nothing is left out */
-    aq_recording_at_step(recording, 23, &values);
+    aq_recording_at_step(recording, 249, &values);
     assert_non_null(aq_golden_find(&values, "qvel", 9));
     assert_non_null(aq_golden_find(&values, "qacc_warmstart", 9));
     for (size_t i = 0; i < recording->step_count; i++) {
@@ -76,7 +76,7 @@ TEST(an_episode_of_the_suite_has_the_physics_own_state)
 TEST(a_target_among_the_changes_of_the_model_holds_for_all_steps)
 {
     aq_golden_values values;
-    aq_recording *recording = read_golden("finger_turn_hard_1.json");
+    aq_recording *recording = read_golden("dmc/finger_turn_hard_1.json");
     for (int place = 0; place < 2; place++) {
         if (place == 0) {
             aq_recording_at_start(recording, &values);
@@ -94,10 +94,10 @@ TEST(a_target_among_the_changes_of_the_model_holds_for_all_steps)
 TEST(probes_are_states_without_actions)
 {
     aq_golden_values values;
-    aq_recording *recording = read_golden("probe_reacher_easy.json");
+    aq_recording *recording = read_golden("dmc/probe/reacher_easy.json");
     assert_int_equal(recording->form, AQ_RECORDING_PROBES);
     assert_string_equal(recording->task, "dmc:reacher_easy");
-    assert_int_equal(recording->step_count, 6);
+    assert_int_equal(recording->step_count, 48);
     assert_null(recording->actions.numbers);
     aq_recording_at_step(recording, 0, &values);
     assert_non_null(aq_golden_find(&values, "ctrl", 2));
@@ -106,7 +106,7 @@ TEST(probes_are_states_without_actions)
 
 TEST(a_table_names_its_task_with_options)
 {
-    aq_recording *recording = read_golden("FrozenLake-v1_4x4_slippery.json");
+    aq_recording *recording = read_golden("gym/FrozenLake-v1_4x4_slippery.json");
     const aq_recorded_table *table = &recording->table;
     assert_int_equal(recording->form, AQ_RECORDING_TABLE);
     assert_string_equal(recording->task, "gym:FrozenLake-v1?map=4x4&slippery=yes");
@@ -116,9 +116,9 @@ TEST(a_table_names_its_task_with_options)
     assert_int_equal(table->offsets[1], 3);
     assert_int_equal(table->outcomes[2].next, 4);
     assert_true(table->start_chances.numbers[0] == 1.0);
-    assert_int_equal(table->episode_count, 1);
-    assert_int_equal(table->episodes[0].step_count, 24);
-    recording = read_golden("CliffWalking-v1_slippery.json");
+    assert_int_equal(table->episode_count, 2);
+    assert_int_equal(table->episodes[0].step_count, 60);
+    recording = read_golden("gym/CliffWalking-v1_slippery.json");
     assert_string_equal(recording->task, "gym:CliffWalking-v1?slippery=yes");
 }
 
@@ -213,8 +213,8 @@ TEST(broken_probes_are_refused)
 
 TEST(a_failing_allocation_leaves_nothing)
 {
-    static const char *const names[] = {"CartPole-v1_1.json", "finger_turn_hard_1.json",
-                                        "probe_reacher_easy.json"};
+    static const char *const names[] = {"gym/CartPole-v1_1.json", "dmc/finger_turn_hard_1.json",
+                                        "dmc/probe/reacher_easy.json"};
     EACH_ROW(i, names) {
         char path[CLI_PATH_MAX];
         aq_recording *recording = NULL;
