@@ -11,7 +11,7 @@ One record a line, its kind first, numbers separated by commas:
 
     case,<algorithm>
     set,<key>=<value>                       settings that differ from the defaults
-    tolerance,<most>                        where rounding alone is not what results differ by
+    tolerance,<most>                        by which results may differ, where it is one of its own
     task,<inputs>,<actions>,<rows>[,<low>,<high>]   of one batch; bounds where actions are floats
     picture,<height>,<width>,<channels>     what is seen, where it is one
     choices,<...>                           of an action, where it is several at once
@@ -159,6 +159,12 @@ class Values(Case):
         self.follow()
         record("step", loss, value.mean(), norm)
         record("priority", priority)
+
+
+class FewValues(Values):
+    """Networks so small that rounding does less."""
+
+    tolerance = 1e-5
 
 
 class ActorCritic(Case):
@@ -626,6 +632,11 @@ def main():
                                       value_min=-2, value_max=6, temperature=0.05, tau=0.05,
                                       learn_temperature=False, learning_rate=0.001,
                                       weight_decay=0.01), 4, 1, 8, (-1.0, 1.0)).run()
+    FewValues("dqn", settings(hidden="", learning_rate=0.01, adam_epsilon=0.0001, huber_delta=0.5,
+                              gradient_clip=0, target_period=1), 2, 3, 5).run()
+    FewValues("dqn", settings(hidden="9,8,7", activation="elu", learning_rate=0.002,
+                              adam_epsilon=0.00001, huber_delta=10, gradient_clip=1),
+              5, 3, 7).run()
 
 
 main()

@@ -231,7 +231,8 @@ class Case:
         if self.get("optimizer", "adam") == "rmsprop":
             return torch.optim.RMSprop(parameters, rate, eps=1e-8)
         decay = self.get("weight_decay", 0) if decays else 0
-        return torch.optim.AdamW(parameters, rate, eps=1e-8, weight_decay=decay)
+        return torch.optim.AdamW(parameters, rate, eps=self.get("adam_epsilon", 1e-8),
+                                 weight_decay=decay)
 
     @staticmethod
     def parameters(nets):
