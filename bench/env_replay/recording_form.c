@@ -41,7 +41,22 @@ int aq_recording_gather(const json_t *objects, const char *what, const char *nam
     return rc;
 }
 
-int aq_recording_read_steps(const json_t *root, aq_recording *recording, aq_error *error)
+static int read_first(const json_t *root, bool is_needed, aq_recording *recording, aq_error *error)
+{
+    const json_t *first = json_object_get(root, "initial_observation");
+    if (first == NULL && !is_needed) {
+        return 0;
+    }
+    int rc =
+        aq_number_row_read(first, "initial_observation", &recording->initial_observation, error);
+    if (rc == 0 && recording->initial_observation.width != recording->observations.width) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "'initial_observation' has another width");
+    }
+    return rc;
+}
+
+int aq_recording_read_steps(const json_t *root, bool needs_first, aq_recording *recording,
+                            aq_error *error)
 {
     int rc = aq_number_matrix_read(json_object_get(root, "actions"), "actions", &recording->actions,
                                    error);
@@ -65,7 +80,7 @@ int aq_recording_read_steps(const json_t *root, aq_recording *recording, aq_erro
     if (recording->rewards.width != 1) {
         return aq_fail(error, AQ_E_CORRUPT, "'rewards' holds more than a number a step");
     }
-    return 0;
+    return read_first(root, needs_first, recording, error);
 }
 
 aq_recording_series *aq_recording_add_series(aq_recording *recording, const char *name,

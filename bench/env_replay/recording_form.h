@@ -27,8 +27,9 @@ int aq_recording_rows(const json_t *root, const char *name, size_t rows,
 int aq_recording_gather(const json_t *objects, const char *what, const char *name,
                         aq_number_matrix *ret_matrix, aq_error *error) AQ_MUST_USE;
 
-/* Reads actions, observations and rewards and sets step_count. */
-int aq_recording_read_steps(const json_t *root, aq_recording *recording,
+/* Reads actions, rewards and observations with the initial one, which `needs_first` does not let be
+ * missing, and sets step_count. */
+int aq_recording_read_steps(const json_t *root, bool needs_first, aq_recording *recording,
                             aq_error *error) AQ_MUST_USE;
 
 /* A new series, empty. */

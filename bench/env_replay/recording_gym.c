@@ -76,17 +76,9 @@ int aq_recording_read_gym(const json_t *root, aq_recording *recording, aq_error 
         return aq_fail(error, AQ_E_CORRUPT, "'id' is no task's name");
     }
     (void)snprintf(recording->task, sizeof(recording->task), "gym:%s", id);
-    int rc = aq_recording_read_steps(root, recording, error);
+    int rc = aq_recording_read_steps(root, true, recording, error);
     if (rc != 0) {
         return rc;
-    }
-    rc = aq_number_row_read(json_object_get(root, "initial_observation"), "initial_observation",
-                            &recording->initial_observation, error);
-    if (rc != 0) {
-        return rc;
-    }
-    if (recording->initial_observation.width != recording->observations.width) {
-        return aq_fail(error, AQ_E_CORRUPT, "'initial_observation' has another width");
     }
     rc = read_ends(root, recording, error);
     if (rc != 0) {

@@ -182,20 +182,9 @@ int aq_recording_read_suite(const json_t *root, aq_recording *recording, aq_erro
     if (rc != 0) {
         return rc;
     }
-    rc = aq_recording_read_steps(root, recording, error);
+    rc = aq_recording_read_steps(root, false, recording, error);
     if (rc != 0) {
         return rc;
-    }
-    const json_t *first = json_object_get(root, "initial_observation");
-    if (first != NULL) {
-        rc = aq_number_row_read(first, "initial_observation", &recording->initial_observation,
-                                error);
-        if (rc != 0) {
-            return rc;
-        }
-        if (recording->initial_observation.width != recording->observations.width) {
-            return aq_fail(error, AQ_E_CORRUPT, "'initial_observation' has another width");
-        }
     }
     rc = read_ends(root, recording, error);
     if (rc != 0) {
