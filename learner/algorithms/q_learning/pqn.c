@@ -16,7 +16,6 @@
 
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/config/pacing.h"
 #include "common/policy/head.h"
@@ -60,8 +59,9 @@ typedef struct pqn {
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-static void take_settings(pqn *self, const aq_algorithm_setup *setup)
+static aq_value_passes take_settings(void *algorithm, const aq_algorithm_setup *setup)
 {
+    pqn *self = algorithm;
     const aq_run_config *config = setup->config;
     self->steps_max = (uint32_t)aq_pacing_group_steps_max(config, setup->sequence_length);
     self->sequence_steps = setup->sequence_length;
@@ -70,6 +70,7 @@ static void take_settings(pqn *self, const aq_algorithm_setup *setup)
     self->part_max = (self->steps_max + self->minibatches - 1) / self->minibatches;
     self->lambda = (float)config->learner.gae_lambda;
     self->seed = setup->seed;
+    return (aq_value_passes){.forward_rows = self->part_max, .backward_rows = self->part_max};
 }
 
 static void lay_out(void *algorithm, aq_arrays *at)
@@ -85,27 +86,12 @@ static void lay_out(void *algorithm, aq_arrays *at)
     group->target = aq_arrays_place(at, boundaries, sizeof(float));
 }
 
-static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                  aq_algorithm **ret_algorithm, aq_error *error)
-{
-    pqn *self = aq_alloc(1, sizeof(*self));
-    if (self == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
-    }
-    take_settings(self, setup);
-    int rc = aq_value_learner_init(&self->base, class, setup,
-                                   &(aq_value_passes){.forward_rows = self->part_max,
-                                                      .backward_rows = self->part_max,
-                                                      .stream = INIT_STREAM},
-                                   error);
-    rc = rc == 0 ? aq_value_learner_lay_out(&self->base, lay_out, error) : rc;
-    if (rc != 0) {
-        aq_value_learner_destroy(&self->base.head);
-        return rc;
-    }
-    *ret_algorithm = &self->base.head;
-    return 0;
-}
+static const aq_value_parts own_parts = {
+    .size_bytes = sizeof(pqn),
+    .stream = INIT_STREAM,
+    .take_settings = take_settings,
+    .lay_out = lay_out,
+};
 
 /* ---- the group ------------------------------------------------------------------------------ */
 
@@ -280,11 +266,9 @@ const aq_algorithm_class aq_pqn_class = {
     .name = "pqn",
     .summary = "Q-learning from what was just done, without replay, for discrete actions",
     .needs = {.update = AQ_UPDATES_BY_GROUP},
-    .kind = &(const aq_value_kind){.learns = AQ_Q_VALUES},
+    .kind = &(const aq_value_kind){.learns = AQ_Q_VALUES, .parts = &own_parts},
     .metrics = {aq_value_learner_metrics, AQ_VALUE_METRICS},
     AQ_VALUE_LEARNER_MEMBERS,
-    .create = create,
-    .destroy = aq_value_learner_destroy,
     .train = train,
     .arrays = add_arrays,
 };

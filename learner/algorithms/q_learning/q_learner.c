@@ -20,7 +20,6 @@
 
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "learner/algorithms/batch_steps.h"
 #include "learner/algorithms/q_learning/q_loss.h"
 #include "learner/nn/passes.h"
@@ -47,8 +46,9 @@ typedef struct q_learner {
 
 static q_learner *q_learner_of(aq_algorithm *algorithm)
 {
-    AQ_ASSERT(algorithm->class->create == aq_q_learner_create);
-    return (q_learner *)algorithm; /* the head is the first member */
+    q_learner *self = (q_learner *)algorithm; /* the head is the first member */
+    AQ_ASSERT(self->base.kind->parts == &aq_q_learner_parts);
+    return self;
 }
 
 const aq_metric aq_q_learner_metrics[AQ_Q_DISTRIBUTION_METRICS] = {
@@ -58,14 +58,22 @@ const aq_metric aq_q_learner_metrics[AQ_Q_DISTRIBUTION_METRICS] = {
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-static void take_settings(q_learner *self, const aq_algorithm_setup *setup)
+static aq_value_passes take_settings(void *algorithm, const aq_algorithm_setup *setup)
 {
+    q_learner *self = algorithm;
     const aq_run_config *config = setup->config;
+    AQ_ASSERT(setup->schema->action.kind == AQ_SPACE_DISCRETE);
     self->obs_bytes = (uint32_t)aq_space_bytes(&setup->schema->obs);
     self->rows_max = (uint32_t)config->learner.batch_size;
+    AQ_ASSERT(self->rows_max > 0 && self->rows_max <= AQ_BATCH_ROWS_MAX);
     self->is_double = config->learner.double_q;
     self->huber_delta = (float)config->learner.huber_delta;
     self->seed = setup->seed;
+    if (self->base.kind->learns == AQ_Q_DISTRIBUTIONS) {
+        aq_atoms_init(&self->atoms, (uint32_t)config->learner.atoms,
+                      (float)config->learner.value_min, (float)config->learner.value_max);
+    }
+    return (aq_value_passes){.forward_rows = 2 * self->rows_max, .backward_rows = self->rows_max};
 }
 
 static void lay_out(void *algorithm, aq_arrays *at)
@@ -79,35 +87,13 @@ static void lay_out(void *algorithm, aq_arrays *at)
     self->room = aq_arrays_place(at, aq_q_loss_room(base->actions, base->width), sizeof(float));
 }
 
-int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                        aq_algorithm **ret_algorithm, aq_error *error)
-{
-    const aq_run_config *config = setup->config;
-    q_learner *self = aq_alloc(1, sizeof(*self));
-    if (self == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
-    }
-    AQ_ASSERT(setup->schema->action.kind == AQ_SPACE_DISCRETE);
-    take_settings(self, setup);
-    AQ_ASSERT(self->rows_max > 0 && self->rows_max <= AQ_BATCH_ROWS_MAX);
-    int rc = aq_value_learner_init(&self->base, class, setup,
-                                   &(aq_value_passes){.forward_rows = 2 * self->rows_max,
-                                                      .backward_rows = self->rows_max,
-                                                      .stream = INIT_STREAM,
-                                                      .has_target = true},
-                                   error);
-    rc = rc == 0 ? aq_value_learner_lay_out(&self->base, lay_out, error) : rc;
-    if (rc != 0) {
-        aq_value_learner_destroy(&self->base.head);
-        return rc;
-    }
-    if (self->base.kind->learns == AQ_Q_DISTRIBUTIONS) {
-        aq_atoms_init(&self->atoms, self->base.width, (float)config->learner.value_min,
-                      (float)config->learner.value_max);
-    }
-    *ret_algorithm = &self->base.head;
-    return 0;
-}
+const aq_value_parts aq_q_learner_parts = {
+    .size_bytes = sizeof(q_learner),
+    .stream = INIT_STREAM,
+    .has_target = true,
+    .take_settings = take_settings,
+    .lay_out = lay_out,
+};
 
 /* ---- training ------------------------------------------------------------------------------- */
 

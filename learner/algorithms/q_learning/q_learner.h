@@ -12,8 +12,8 @@
 
 #include "learner/algorithms/q_learning/value_learner.h"
 
-int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                        aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
+extern const aq_value_parts aq_q_learner_parts;
+
 int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
                        aq_update_report *ret_report) AQ_MUST_USE;
 
@@ -28,8 +28,7 @@ enum {
 
 /* All members that the classes have in common. */
 #define AQ_Q_LEARNER_MEMBERS                                                                       \
-    AQ_VALUE_LEARNER_MEMBERS, .create = aq_q_learner_create, .destroy = aq_value_learner_destroy,  \
-                              .train = aq_q_learner_train, .arrays = aq_value_learner_arrays
+    AQ_VALUE_LEARNER_MEMBERS, .train = aq_q_learner_train, .arrays = aq_value_learner_arrays
 
 /* Of those whose policy is the network that is learned, as far as that has parameters: others can
  * compute their gradients, and ranks share them. */

@@ -16,7 +16,6 @@
 
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/memory.h"
 #include "common/experience/column_catalog.h"
 #include "learner/algorithms/batch_steps.h"
 #include "learner/algorithms/q_learning/sequence_loss.h"
@@ -38,7 +37,6 @@ typedef struct span {
 
 typedef struct r2d2 {
     aq_value_learner base; /* first */
-    uint32_t state;
     uint32_t sequence_steps, rows_max, burn_in;
     aq_sequence_rule rule;
     bool is_double;
@@ -68,8 +66,14 @@ static int check(const aq_algorithm_setup *setup, aq_error *error)
                          (unsigned)burn_in, setup->sequence_length, setup->sequence_length / 2);
 }
 
-static void take_settings(r2d2 *self, const aq_algorithm_setup *setup)
+static uint32_t rows_of_all(const r2d2 *self)
 {
+    return self->rows_max * (self->sequence_steps + 1);
+}
+
+static aq_value_passes take_settings(void *algorithm, const aq_algorithm_setup *setup)
+{
+    r2d2 *self = algorithm;
     const aq_run_config *config = setup->config;
     self->sequence_steps = setup->sequence_length;
     self->rows_max = (uint32_t)config->learner.batch_size;
@@ -79,18 +83,14 @@ static void take_settings(r2d2 *self, const aq_algorithm_setup *setup)
                                     .is_rescaled = config->learner.rescale_values,
                                     .huber_delta = (float)config->learner.huber_delta};
     self->is_double = config->learner.double_q;
-}
-
-static uint32_t rows_of_all(const r2d2 *self)
-{
-    return self->rows_max * (self->sequence_steps + 1);
+    return (aq_value_passes){.forward_rows = rows_of_all(self), .backward_rows = rows_of_all(self)};
 }
 
 static void lay_out(void *algorithm, aq_arrays *at)
 {
     r2d2 *self = algorithm;
     const size_t rows = rows_of_all(self), boundaries = (size_t)self->sequence_steps + 1;
-    const size_t state_bytes = self->state * sizeof(float);
+    const size_t state_bytes = self->base.state * sizeof(float);
     const size_t action_bytes = self->rule.actions * sizeof(float);
     self->spans = aq_arrays_place(at, self->rows_max, sizeof(*self->spans));
     self->burning = aq_arrays_place(at, self->burn_in, sizeof(*self->burning));
@@ -104,32 +104,14 @@ static void lay_out(void *algorithm, aq_arrays *at)
     aq_sequence_places_lay_out(&self->places, self->sequence_steps + 1, at);
 }
 
-static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
-                  aq_algorithm **ret_algorithm, aq_error *error)
-{
-    r2d2 *self = aq_alloc(1, sizeof(*self));
-    if (self == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
-    }
-    take_settings(self, setup);
-    int rc = aq_value_learner_init(&self->base, class, setup,
-                                   &(aq_value_passes){.forward_rows = rows_of_all(self),
-                                                      .backward_rows = rows_of_all(self),
-                                                      .stream = INIT_STREAM,
-                                                      .has_target = true},
-                                   error);
-    rc = rc == 0 ? check(setup, error) : rc;
-    if (rc == 0) {
-        self->state = aq_net_spec_state(&self->base.split.slice);
-        rc = aq_value_learner_lay_out(&self->base, lay_out, error);
-    }
-    if (rc != 0) {
-        aq_value_learner_destroy(&self->base.head);
-        return rc;
-    }
-    *ret_algorithm = &self->base.head;
-    return 0;
-}
+static const aq_value_parts own_parts = {
+    .size_bytes = sizeof(r2d2),
+    .stream = INIT_STREAM,
+    .has_target = true,
+    .check = check,
+    .take_settings = take_settings,
+    .lay_out = lay_out,
+};
 
 /* ---- sequences ------------------------------------------------------------------------------ */
 
@@ -137,12 +119,12 @@ static int create(const aq_algorithm_class *class, const aq_algorithm_setup *set
 static const float *recorded(const r2d2 *self, const aq_batch *batch, uint32_t row)
 {
     const float *states = (const float *)(const void *)batch->columns[AQ_BATCH_RECORDED].bytes;
-    return states + (size_t)row * (batch->steps + 1) * self->state;
+    return states + (size_t)row * (batch->steps + 1) * self->base.state;
 }
 
 static bool begins_episode(const r2d2 *self, const aq_batch *batch, uint32_t row)
 {
-    for (uint32_t i = 0; i < self->state; i++) {
+    for (uint32_t i = 0; i < self->base.state; i++) {
         if (recorded(self, batch, row)[i] != 0.0f) {
             return false;
         }
@@ -188,7 +170,7 @@ static void load(r2d2 *self, const aq_batch *batch, uint32_t row, uint32_t first
 /* Goes through the steps that are burned in, side by side; all have as many. */
 static void burn_in(r2d2 *self, const aq_batch *batch, const aq_params *params)
 {
-    const size_t bytes = self->state * sizeof(float);
+    const size_t bytes = self->base.state * sizeof(float);
     uint32_t count = 0;
     for (uint32_t i = 0; i < self->span_count; i++) {
         count += self->spans[i].first > 0;
@@ -200,7 +182,8 @@ static void burn_in(r2d2 *self, const aq_batch *batch, const aq_params *params)
         const span *at = &self->spans[i];
         if (at->first > 0) {
             load(self, batch, at->row, 0, at->first, place, self->burning);
-            memcpy(self->burned + place++ * self->state, recorded(self, batch, at->row), bytes);
+            memcpy(self->burned + place++ * self->base.state, recorded(self, batch, at->row),
+                   bytes);
         }
     }
     if (count > 0) {
@@ -220,10 +203,11 @@ static const float *unroll(r2d2 *self, const aq_batch *batch, const aq_params *p
     for (uint32_t i = 0, place = 0; i < self->span_count; i++) {
         const span *at = &self->spans[i];
         load(self, batch, at->row, at->first, at->steps + 1, at->place, self->places.active);
-        if (self->state > 0) {
-            const float *from = at->first > 0 ? self->burned + place++ * self->state
+        if (self->base.state > 0) {
+            const float *from = at->first > 0 ? self->burned + place++ * self->base.state
                                               : recorded(self, batch, at->row);
-            memcpy(self->begin + at->place * self->state, from, self->state * sizeof(float));
+            memcpy(self->begin + at->place * self->base.state, from,
+                   self->base.state * sizeof(float));
         }
     }
     *sequences = (aq_net_sequences){
@@ -320,11 +304,9 @@ const aq_algorithm_class aq_r2d2_class = {
     .name = "r2d2",
     .summary = "dqn of a policy that keeps a state, from sequences, for discrete actions",
     .needs = {.columns = columns},
-    .kind = &(const aq_value_kind){.learns = AQ_Q_VALUES},
+    .kind = &(const aq_value_kind){.learns = AQ_Q_VALUES, .parts = &own_parts},
     .metrics = {aq_value_learner_metrics, AQ_VALUE_METRICS},
     AQ_VALUE_LEARNER_MEMBERS,
-    .create = create,
-    .destroy = aq_value_learner_destroy,
     .train = train,
     .arrays = aq_value_learner_arrays,
 };

@@ -36,6 +36,7 @@ static int make_specs(aq_value_learner *learner, const aq_algorithm_setup *setup
     if (rc == 0) {
         learner->split = aq_net_split_of(&whole, aq_model_group_split(setup->model));
         learner->inputs = aq_net_spec_inputs(&learner->split.slice);
+        learner->state = aq_net_spec_state(&learner->split.slice);
         learner->outputs = aq_net_spec_outputs(&learner->split.slice);
         learner->actions = setup->schema->action.choice_count;
     }
@@ -65,6 +66,7 @@ static int make_parameters(aq_value_learner *learner, const aq_run_config *confi
 static int make_network(aq_value_learner *learner, const aq_algorithm_setup *setup,
                         const aq_value_passes *passes, aq_error *error)
 {
+    const aq_value_parts *parts = learner->kind->parts;
     const aq_run_config *config = setup->config;
     const aq_net_spec *spec = &learner->split.slice;
     const size_t count = aq_net_spec_parameters(spec);
@@ -72,18 +74,18 @@ static int make_network(aq_value_learner *learner, const aq_algorithm_setup *set
     learner->quant = aq_fake_quant_of(config, spec);
     if (make_parameters(learner, config) != 0 || aq_params_init(spec, &learner->gradient) != 0 ||
         (learner->quant.bits != 0 && aq_params_init(spec, &learner->acting) != 0) ||
-        (passes->has_target && aq_params_init(spec, &learner->target) != 0) ||
+        (parts->has_target && aq_params_init(spec, &learner->target) != 0) ||
         aq_gradient_exchange_reserve(learner->exchange, count) != 0 ||
         aq_gradient_exchange_watch(learner->exchange, 0, count, passes->backward_rows) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters", count);
     }
-    aq_rng_init(&rng, setup->seed, passes->stream);
+    aq_rng_init(&rng, setup->seed, parts->stream);
     if (aq_net_split_randomize(&learner->split, &learner->online, &rng) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory to begin a network");
     }
     aq_noisy_layers_reset(spec, config->learner.noisy_deviation, &learner->online);
     find_means(learner);
-    if (passes->has_target) {
+    if (parts->has_target) {
         aq_params_copy(&learner->target, &learner->online);
     }
     int rc = aq_net_train_create(&(aq_net_train_config){.spec = spec,
@@ -98,12 +100,10 @@ static int make_network(aq_value_learner *learner, const aq_algorithm_setup *set
     return rc;
 }
 
-int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *class,
-                          const aq_algorithm_setup *setup, const aq_value_passes *passes,
-                          aq_error *error)
+static int fill(aq_value_learner *learner, const aq_algorithm_setup *setup, aq_error *error)
 {
-    learner->head = (aq_algorithm){.class = class, .spec = &learner->acting_spec};
-    learner->kind = class->kind;
+    const aq_value_parts *parts = learner->kind->parts;
+    const aq_value_passes passes = parts->take_settings(learner, setup);
     learner->obs_dtype = setup->schema->obs.dtype;
     learner->gradient_clip = setup->config->learner.gradient_clip;
     learner->target_period = setup->config->learner.target_period;
@@ -112,17 +112,40 @@ int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *c
     learner->exchange = setup->exchange;
     learner->model = setup->model;
     int rc = make_specs(learner, setup, error);
-    return rc == 0 ? make_network(learner, setup, passes, error) : rc;
-}
-
-int aq_value_learner_lay_out(aq_value_learner *learner,
-                             void (*lay_out)(void *algorithm, aq_arrays *at), aq_error *error)
-{
-    learner->arrays = aq_arrays_make(lay_out, learner);
+    if (rc == 0) {
+        rc = make_network(learner, setup, &passes, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    learner->arrays = aq_arrays_make(parts->lay_out, learner);
     return learner->arrays != NULL
                ? 0
                : aq_fail(error, AQ_E_NOMEM, "no memory for the rows that %s learns from",
                          learner->head.class->name);
+}
+
+int aq_value_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                            aq_algorithm **ret_algorithm, aq_error *error)
+{
+    const aq_value_kind *kind = class->kind;
+    int rc = kind->parts->check != NULL ? kind->parts->check(setup, error) : 0;
+    if (rc != 0) {
+        return rc;
+    }
+    aq_value_learner *learner = aq_alloc(1, kind->parts->size_bytes);
+    if (learner == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
+    }
+    learner->head = (aq_algorithm){.class = class, .spec = &learner->acting_spec};
+    learner->kind = kind;
+    rc = fill(learner, setup, error);
+    if (rc != 0) {
+        aq_value_learner_destroy(&learner->head);
+        return rc;
+    }
+    *ret_algorithm = &learner->head;
+    return 0;
 }
 
 void aq_value_learner_destroy(aq_algorithm *algorithm)

@@ -25,9 +25,31 @@
 #include "learner/nn/net_train.h"
 #include "learner/nn/optimizer.h"
 
+/* Rows of the longest pass, and of the longest that is learned from. */
+typedef struct aq_value_passes {
+    uint32_t forward_rows, backward_rows;
+} aq_value_passes;
+
+/* What an algorithm's object has of its own. */
+typedef struct aq_value_parts {
+    size_t size_bytes;
+    uint64_t stream; /* of the run's seed: gives the initial weights */
+    bool has_target;
+
+    /* AQ_E_UNSUPPORTED and AQ_E_INVALID, in words. NULL: any settings will do. */
+    int (*check)(const aq_algorithm_setup *setup, aq_error *error);
+
+    /* Of the object there is nothing yet but `kind`. */
+    aq_value_passes (*take_settings)(void *algorithm, const aq_algorithm_setup *setup);
+
+    /* Says the places of its arrays, behind the network; see arrays.h. */
+    void (*lay_out)(void *algorithm, aq_arrays *at);
+} aq_value_parts;
+
 /* aq_algorithm_class.kind. */
 typedef struct aq_value_kind {
     enum { AQ_Q_VALUES, AQ_Q_DISTRIBUTIONS, AQ_Q_QUANTILES } learns; /* of an action */
+    const aq_value_parts *parts;
 } aq_value_kind;
 
 typedef struct aq_value_learner {
@@ -35,7 +57,7 @@ typedef struct aq_value_learner {
     const aq_value_kind *kind;
     aq_net_split split;      /* of what is trained */
     aq_net_spec acting_spec; /* of the policy: with the values of distributions */
-    uint32_t inputs, actions, outputs;
+    uint32_t inputs, state, actions, outputs;
     uint32_t width; /* numbers that are learned of an action */
     uint32_t obs_dtype;
     double gradient_clip; /* 0: off */
@@ -55,24 +77,6 @@ typedef struct aq_value_learner {
     void *arrays;                   /* the block of the algorithm's own */
 } aq_value_learner;
 
-/* Rows of the longest pass, and of the longest that is learned from; `stream` of the run's seed
- * gives the initial weights. */
-typedef struct aq_value_passes {
-    uint32_t forward_rows, backward_rows;
-    uint64_t stream;
-    bool has_target;
-} aq_value_passes;
-
-/* AQ_E_UNSUPPORTED and AQ_E_INVALID, in words; AQ_E_NOMEM. `destroy` is due then, too. */
-int aq_value_learner_init(aq_value_learner *learner, const aq_algorithm_class *class,
-                          const aq_algorithm_setup *setup, const aq_value_passes *passes,
-                          aq_error *error) AQ_MUST_USE;
-
-/* The algorithm's own arrays, which it says the places of; see arrays.h. AQ_E_NOMEM. */
-int aq_value_learner_lay_out(aq_value_learner *learner,
-                             void (*lay_out)(void *algorithm, aq_arrays *at),
-                             aq_error *error) AQ_MUST_USE;
-
 /* Whether the step that comes next is of the quantized network; the same after a resume. */
 bool aq_value_learner_is_quantized(const aq_value_learner *learner);
 
@@ -83,6 +87,8 @@ int aq_value_learner_step(aq_value_learner *learner, bool is_good, double *ret_n
                           double *ret_clipped) AQ_MUST_USE;
 
 /* Members of the class; arrays are added to by those who have more. */
+int aq_value_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                            aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
 void aq_value_learner_destroy(aq_algorithm *algorithm);
 const aq_params *aq_value_learner_policy(const aq_algorithm *algorithm);
 void aq_value_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
@@ -91,7 +97,8 @@ void aq_value_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
 aq_slices aq_value_learner_slices(const aq_algorithm *algorithm, const char *array);
 
 #define AQ_VALUE_LEARNER_MEMBERS                                                                   \
-    .head_of_choices = AQ_HEAD_ARGMAX, .policy = aq_value_learner_policy,                          \
+    .head_of_choices = AQ_HEAD_ARGMAX, .create = aq_value_learner_create,                          \
+    .destroy = aq_value_learner_destroy, .policy = aq_value_learner_policy,                        \
     .set_rates = aq_value_learner_set_rates
 
 extern const aq_metric aq_value_learner_metrics[AQ_VALUE_METRICS];
