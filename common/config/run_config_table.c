@@ -10,15 +10,18 @@
 #include "common/sys/log.h"
 
 /* The key of a row is the path of its member. A live one may change in a running system; what does
- * it is learner/daemon/configure_call.c. One that others see, `who`, travels with the run's
- * settings. */
-#define MEMBER_OF(type, path, is_live, who)                                                        \
+ * it is learner/daemon/configure_call.c. Checkpoints hold what was made with a kept one, so that
+ * another value would be refused, misread or of no effect. One that others see, `who`, travels with
+ * the run's settings. */
+#define MEMBER_OF(type, path, is_live, is_kept, who)                                               \
 #path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path),   \
-        is_live, who
-#define MEMBER(type, path)                MEMBER_OF(type, path, false, 0)
-#define LIVE_MEMBER(type, path)           MEMBER_OF(type, path, true, 0)
-#define SEEN_MEMBER(type, path, who)      MEMBER_OF(type, path, false, who)
-#define LIVE_SEEN_MEMBER(type, path, who) MEMBER_OF(type, path, true, who)
+        is_live, is_kept, who
+#define MEMBER(type, path)                MEMBER_OF(type, path, false, false, 0)
+#define LIVE_MEMBER(type, path)           MEMBER_OF(type, path, true, false, 0)
+#define KEPT_MEMBER(type, path)           MEMBER_OF(type, path, false, true, 0)
+#define SEEN_MEMBER(type, path, who)      MEMBER_OF(type, path, false, false, who)
+#define LIVE_SEEN_MEMBER(type, path, who) MEMBER_OF(type, path, true, false, who)
+#define KEPT_SEEN_MEMBER(type, path, who) MEMBER_OF(type, path, false, true, who)
 
 enum {
     ACTORS = AQ_SEEN_BY_ACTORS,
@@ -38,7 +41,7 @@ static const char *const format_choices[] = {AQ_FORMATS(WORD_OF_FORMAT) NULL};
 static const char *const log_level_choices[] = {"as-started", AQ_LOG_LEVELS(AQ_CHOICE_WORD) NULL};
 
 static const aq_setting rows[] = {
-    {MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",
+    {KEPT_MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",
      "The environment to learn (env); `actorq envs` lists them."},
     {MEMBER(TEXT, preset), "", 0, 0, NULL, "",
      "What all else begins with: a preset by its name (`actorq train --preset list`), or none, the "
@@ -47,21 +50,21 @@ static const aq_setting rows[] = {
      "From which every random number of the run follows. 0 lets the system choose one, which is "
      "printed at the start."},
 
-    {MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
+    {KEPT_MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
      "r2d2 the same with a memory, c51, rainbow and qr_dqn learn the distribution of the return, "
      "pqn learns without replay; q, sarsa and expected_sarsa learn a table of discrete states. "
      "Continuous ones: d4pg, ddpg, td3 and dsac, which draws. Both: sac, ppo, a2c, reinforce, trpo "
      "and impala, whose policies draw. For data sets: td3_bc, iql and cql. auto takes that of the "
      "task's preset, or else q, dqn, ppo or td3."},
-    {MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
+    {KEPT_MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
      "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
-    {MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
+    {KEPT_MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
      "What follows each hidden layer."},
-    {MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
+    {KEPT_MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
      "Normalizes what each hidden layer gives, over its width, before the activation."},
-    {MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
+    {KEPT_MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
      "dqn, r2d2, qr_dqn, c51, rainbow: learns the value of a state and each action's advantage "
      "apart; the network's last layer adds them up."},
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
@@ -112,15 +115,15 @@ static const aq_setting rows[] = {
      "How often a checkpoint is written: the most work that a crash of the learner can cost."},
     {MEMBER(U64, learner.checkpoints_kept), "3", 1, 100, NULL, "files",
      "How many of the newest checkpoints stay on disk."},
-    {MEMBER(BOOL, learner.norm_first), "false", 0, 0, NULL, "",
+    {KEPT_MEMBER(BOOL, learner.norm_first), "false", 0, 0, NULL, "",
      "Normalizes what the first hidden layer gives and follows it with tanh, whatever learner.norm "
      "and learner.activation say, as Acme's networks do."},
-    {MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
+    {KEPT_MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
      "Algorithms with a critic, and on-policy ones: its hidden layers, as learner.hidden. An empty "
      "text takes that."},
-    {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
+    {KEPT_MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
      "What follows each hidden layer of a critic, or of an on-policy algorithm's values."},
-    {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
+    {KEPT_MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
      "Algorithms with a critic: learner.norm_first, of that."},
     {LIVE_MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
      "Algorithms with a critic, and on-policy ones: step size of its optimizer. 0 takes "
@@ -132,7 +135,7 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
      "dqn, r2d2, qr_dqn, c51, rainbow: the learned network chooses the next action, the target "
      "network says what it is worth. Otherwise the target network does both."},
-    {MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
+    {KEPT_MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
      "c51, rainbow, d4pg, dsac: returns that the learned distribution is made of, evenly spaced "
      "between learner.value_min and learner.value_max."},
     {MEMBER(F64, learner.value_min), "-150", -1e9, 1e9, NULL, "",
@@ -152,14 +155,14 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.action_gradient_clip), "1", 0, 1e6, NULL, "",
      "d4pg and ddpg: longest gradient of the value along one sample's action; a longer one is "
      "shortened. 0 turns it off."},
-    {MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
+    {KEPT_MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
      "Trains on observations less their running mean, divided by their running deviation. The "
      "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
      "unless quantizer.layer_formats says otherwise. Bytes are not normalized."},
-    {MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
+    {KEPT_MEMBER(BOOL, learner.gsde), "false", 0, 0, NULL, "",
      "On-policy: draws numbers by gSDE (Raffin et al., 2021), noise that depends on the state and "
      "stays for actor.noise_steps, in place of a fresh number each step."},
-    {MEMBER(F64, learner.deviation), "0.6", 0.01, 7, NULL, "",
+    {KEPT_MEMBER(F64, learner.deviation), "0.6", 0.01, 7, NULL, "",
      "On-policy: the standard deviation with which policies that draw numbers begin, as a share of "
      "half the action's range."},
     {MEMBER(F64, learner.gae_lambda), "0.95", 0, 1, NULL, "",
@@ -201,10 +204,10 @@ static const aq_setting rows[] = {
      "trpo: steps of conjugate gradient towards the natural gradient."},
     {MEMBER(F64, learner.cg_damping), "0.1", 0, 100, NULL, "",
      "trpo: what is added to the curvature of the divergence, so that it can be inverted."},
-    {MEMBER(F64, learner.initial_value), "0", -1e9, 1e9, NULL, "",
+    {KEPT_MEMBER(F64, learner.initial_value), "0", -1e9, 1e9, NULL, "",
      "q, sarsa and expected_sarsa: what every action of every state is thought to be worth at "
      "first. More than can be earned makes whatever was never tried worth a try."},
-    {MEMBER(BOOL, learner.clipped_double_q), "true", 0, 0, NULL, "",
+    {KEPT_MEMBER(BOOL, learner.clipped_double_q), "true", 0, 0, NULL, "",
      "sac, cql: two critics, of which the lesser value counts. false has one, which overrates a "
      "little and dares more."},
     {MEMBER(F64, learner.temperature), "1", 1e-6, 1e6, NULL, "",
@@ -255,7 +258,7 @@ static const aq_setting rows[] = {
     {MEMBER(TEXT, learner.cpus), "", 0, 0, NULL, "",
      "Processors of this host that `actorq train` starts the learner on, such as 0 or 0,2-3. auto "
      "takes as many as it has threads; an empty text any."},
-    {MEMBER(LIST, learner.torso), "", 0, 0, NULL, "",
+    {KEPT_MEMBER(LIST, learner.torso), "", 0, 0, NULL, "",
      "Layers before the hidden ones, for observations that are pictures: a list such as "
      "\"conv:32x8/4,conv:64x4/2\", convolutions of 32 filters over 8 x 8 cells in steps of 4, and "
      "so on, with pool:3/2 and residual:16x2 among them; or minatar, nature or impala, the lists "
@@ -272,21 +275,21 @@ static const aq_setting rows[] = {
      "cql: what values of actions in general count against those of the data's."},
     {MEMBER(U64, learner.conservative_actions), "4", 1, 64, NULL, "actions",
      "cql, numbers: so many actions of a state are drawn from their range, and from the policy."},
-    {MEMBER(U64, learner.quantiles), "25", 1, 1024, NULL, "quantiles",
+    {KEPT_MEMBER(U64, learner.quantiles), "25", 1, 1024, NULL, "quantiles",
      "qr_dqn: numbers that each action's return is learned as, evenly spaced in probability."},
     {MEMBER(U64, learner.burn_in), "0", 0, AQ_SEQUENCE_LENGTH_MAX, NULL, "transitions",
      "r2d2: so many steps at the start of a sequence only bring its recorded state up to date."},
     {MEMBER(BOOL, learner.rescale_values), "false", 0, 0, NULL, "",
      "r2d2: learns returns by about their square roots, so that large ones need no scale."},
-    {MEMBER(U64, learner.noisy), "0", 0, AQ_HIDDEN_LAYERS_MAX, NULL, "layers",
+    {KEPT_MEMBER(U64, learner.noisy), "0", 0, AQ_HIDDEN_LAYERS_MAX, NULL, "layers",
      "Of values of actions: so many layers, from the outputs on, are noisy. Their weights have "
      "deviations that are learned, by which actors explore, with noise that each environment keeps "
      "for actor.noise_steps; actor.epsilon_base is 0 then, unless it is set."},
-    {MEMBER(F64, learner.noisy_deviation), "0.5", 0, 10, NULL, "",
+    {KEPT_MEMBER(F64, learner.noisy_deviation), "0.5", 0, 10, NULL, "",
      "learner.noisy: what deviations begin with, times the root of a layer's inputs."},
     {MEMBER(F64, learner.importance_end), "0", 0, 1, NULL, "",
      "To what learner.importance_exponent goes, in a straight line over the run. 0: it stays."},
-    {MEMBER(BOOL, learner.critic_norm), "false", 0, 0, NULL, "",
+    {KEPT_MEMBER(BOOL, learner.critic_norm), "false", 0, 0, NULL, "",
      "Normalizes what each hidden layer of the critic gives, as learner.norm does in other "
      "networks. Of on-policy algorithms, of the network of values."},
 
@@ -359,7 +362,7 @@ static const aq_setting rows[] = {
     {SEEN_MEMBER(BOOL, actor.random_first, ACTORS), "false", 0, 0, NULL, "",
      "Draws all actions at random until the first version comes that was trained, so that "
      "replay.min_size steps explore evenly, and not as an untrained network happens to act."},
-    {SEEN_MEMBER(BOOL, actor.gradients, ACTORS | SHARDS), "false", 0, 0, NULL, "",
+    {KEPT_SEEN_MEMBER(BOOL, actor.gradients, ACTORS | SHARDS), "false", 0, 0, NULL, "",
      "Actors compute gradients of their own steps, by the parameters that they have, and send "
      "those in place of the steps; the learner follows them as they come. With a2c this is A3C, "
      "with dqn asynchronous n-step Q-learning."},

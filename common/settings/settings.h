@@ -41,6 +41,7 @@ typedef struct aq_setting {
     size_t offset;              /* into the struct */
     size_t size;                /* of the member */
     bool is_live;               /* may change in a running system; said when it is printed */
+    bool is_kept;               /* does not even change when what it is of is resumed */
     uint32_t seen_by;           /* who else is told it, in bits of the table's owner; 0: nobody */
     const char *initial;        /* the default, as text */
     double min, max;            /* an infinity, or past the type's own range: no bound */

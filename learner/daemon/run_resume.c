@@ -62,7 +62,7 @@ static int on_difference(void *user, const aq_setting *row, const char *before, 
     const kept_check *check = user;
     (void)after;
     if (row->type == AQ_SETTING_TEXT || row->type == AQ_SETTING_LIST ||
-        strcmp(row->key, "learner.algorithm") == 0 || !aq_setting_is_kept(check->ours, row->key)) {
+        strcmp(row->key, "learner.algorithm") == 0 || !aq_setting_is_kept(check->ours, row)) {
         return 0;
     }
     return aq_fail(check->error, AQ_E_INVALID,

@@ -16,48 +16,23 @@ static bool is_one_of(const char *key, const char *const *keys, size_t count)
     return false;
 }
 
-bool aq_setting_is_kept(const aq_run_config *config, const char *key)
+bool aq_setting_is_kept(const aq_run_config *config, const aq_setting *row)
 {
-    static const char *const keys[] = {
-        "task",
-        "learner.algorithm",
-        "learner.hidden",
-        "learner.activation",
-        "learner.norm",
-        "learner.norm_first",
-        "learner.torso",
-        "learner.dueling",
-        "learner.noisy",
-        "learner.atoms",
-        "learner.quantiles",
-        "learner.critic_hidden",
-        "learner.critic_norm",
-        "learner.critic_norm_first",
-        "learner.critic_activation",
-        "learner.clipped_double_q",
-        "learner.normalize_obs",
-        "learner.gsde",
-        "learner.initial_value",
-        "learner.deviation",
-        "learner.noisy_deviation",
-        "actor.gradients",
-    };
     static const char *const of_atoms[] = {"learner.value_min", "learner.value_max"};
     const uint64_t algorithm = config->learner.algorithm;
     const bool has_atoms = algorithm == AQ_ALGORITHM_C51 || algorithm == AQ_ALGORITHM_RAINBOW ||
                            algorithm == AQ_ALGORITHM_D4PG || algorithm == AQ_ALGORITHM_DSAC;
-    return is_one_of(key, keys, sizeof(keys) / sizeof(keys[0])) ||
-           (has_atoms && is_one_of(key, of_atoms, 2)) ||
-           (config->learner.learn_temperature && strcmp(key, "learner.temperature") == 0) ||
-           (config->actor.gradients && strcmp(key, "learner.gradient_format") == 0);
+    return row->is_kept || (has_atoms && is_one_of(row->key, of_atoms, 2)) ||
+           (config->learner.learn_temperature && strcmp(row->key, "learner.temperature") == 0) ||
+           (config->actor.gradients && strcmp(row->key, "learner.gradient_format") == 0);
 }
 
-static bool is_from_the_beginning(const aq_run_config *config, const char *key)
+static bool is_from_the_beginning(const aq_run_config *config, const aq_setting *row)
 {
     static const char *const of_gradients[] = {"learner.batch_size", "learner.group_steps",
                                                "actor.envs"};
-    return aq_setting_is_kept(config, key) ||
-           (config->actor.gradients && is_one_of(key, of_gradients, 3));
+    return aq_setting_is_kept(config, row) ||
+           (config->actor.gradients && is_one_of(row->key, of_gradients, 3));
 }
 
 typedef struct change {
@@ -72,7 +47,7 @@ static int on_difference(void *user, const aq_setting *row, const char *before, 
     if (row->is_live) {
         return 0;
     }
-    if (is_from_the_beginning(found->config, row->key)) {
+    if (is_from_the_beginning(found->config, row)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "%s is of a run from its beginning (it is %s): start another run with --set "
                        "%s=%s",

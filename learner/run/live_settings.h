@@ -17,8 +17,8 @@
 int aq_live_settings_change(const aq_run_plan *plan, const char *const *assignments, size_t count,
                             aq_run_plan *ret_plan, aq_error *error) AQ_MUST_USE;
 
-/* Whether a run keeps that setting from its beginning: its checkpoints hold what was made with it,
- * so another value would be refused, misread or of no effect. No resume takes one. */
-bool aq_setting_is_kept(const aq_run_config *config, const char *key);
+/* Whether a run of that configuration keeps the setting from its beginning: the table says so of
+ * most, and some hang on what the run does. */
+bool aq_setting_is_kept(const aq_run_config *config, const aq_setting *row);
 
 #endif

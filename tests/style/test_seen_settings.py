@@ -11,7 +11,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = "common/config/run_config_table.c"
-ROW = re.compile(r"\{(?:LIVE_)?(?:SEEN_)?MEMBER\(\w+, ([\w.]+)(?:, ([A-Z |]+))?\)")
+ROW = re.compile(r"\{(?:LIVE_|KEPT_)?(?:SEEN_)?MEMBER\(\w+, ([\w.]+)(?:, ([A-Z |]+))?\)")
 READ = re.compile(r"\bconfig(?:->|\.)(\w+\.\w+)")
 READERS = {
     "actor": {"ACTORS", "EVALUATORS", "MEMBERS"},

@@ -7,8 +7,10 @@
 
 #include "tests/unit/common/settings/settings_sample.h"
 
-#define MEMBER(member)      offsetof(sample, member), sizeof(((sample *)NULL)->member), false, 0
-#define LIVE_MEMBER(member) offsetof(sample, member), sizeof(((sample *)NULL)->member), true, 0
+#define MEMBER_OF(member, is_live)                                                                 \
+    offsetof(sample, member), sizeof(((sample *)NULL)->member), is_live, false, 0
+#define MEMBER(member)      MEMBER_OF(member, false)
+#define LIVE_MEMBER(member) MEMBER_OF(member, true)
 
 static const char *const precisions[] = {"fp32", "fp16", "int8", NULL};
 
