@@ -235,14 +235,6 @@ enum aq_policy_verdict aq_policy_feed_hear(aq_policy_feed *feed, int64_t now_ns,
     return AQ_POLICY_REJECTED;
 }
 
-enum aq_policy_verdict aq_policy_feed_give(aq_policy_feed *feed, int64_t now_ns,
-                                           const uint8_t *frame, size_t size)
-{
-    enum aq_policy_verdict heard = aq_policy_feed_hear(feed, now_ns, frame, size);
-    enum aq_policy_verdict settled = aq_policy_feed_settle(feed, now_ns);
-    return settled != AQ_POLICY_OLD ? settled : heard;
-}
-
 const aq_snapshot *aq_policy_feed_newest(const aq_policy_feed *feed)
 {
     return feed->chain.newest;

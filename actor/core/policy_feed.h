@@ -48,10 +48,6 @@ enum aq_policy_verdict aq_policy_feed_hear(aq_policy_feed *feed, int64_t now_ns,
  * is new. */
 enum aq_policy_verdict aq_policy_feed_settle(aq_policy_feed *feed, int64_t now_ns);
 
-/* Both. */
-enum aq_policy_verdict aq_policy_feed_give(aq_policy_feed *feed, int64_t now_ns,
-                                           const uint8_t *frame, size_t size);
-
 /* The feeder: the newest version that was heard, or NULL; valid until the next call. */
 const aq_snapshot *aq_policy_feed_newest(const aq_policy_feed *feed);
 

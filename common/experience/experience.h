@@ -23,7 +23,4 @@ typedef struct aq_experience {
     aq_chunk **chunks; /* owned references */
 } aq_experience;
 
-/* Drops the references and the array; the struct is empty afterwards. */
-void aq_experience_fini(aq_experience *experience);
-
 #endif

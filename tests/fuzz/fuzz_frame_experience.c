@@ -35,7 +35,7 @@ static void send_on(aq_experience *experience, const aq_layout *layout)
                                                         experience->chunk_count));
     AQ_ASSERT(experience_read(once.data, once.size, experience->run_id, layout, &again, NULL) == 0);
     AQ_ASSERT(aq_wire_experience_pack(&again, layout, &twice) == 0);
-    aq_experience_fini(&again);
+    experience_fini(&again);
     fuzz_frame_assert_same(&once, &twice);
 }
 
@@ -50,7 +50,7 @@ static void receive(const uint8_t *data, size_t size)
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
         send_on(&experience, &layout);
-        aq_experience_fini(&experience);
+        experience_fini(&experience);
     }
 }
 

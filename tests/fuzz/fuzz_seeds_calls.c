@@ -45,7 +45,7 @@ static void pack_experience(uint64_t seq, aq_buffer *out)
     aq_experience message = kit_message(1, seq, 0, seq * STEPS_EACH, STEPS_EACH);
     aq_buffer_init(out, FUZZ_SEED_BYTES_MAX);
     must(aq_wire_experience_pack(&message, &layout, out));
-    aq_experience_fini(&message);
+    experience_fini(&message);
 }
 
 static void send_experience(aq_buffer *out, uint64_t seq)

@@ -40,7 +40,7 @@ static void make_experience(void)
     aq_buffer_init(&frame, FUZZ_SEED_BYTES_MAX);
     must(aq_wire_experience_pack(&experience, &layout, &frame));
     fuzz_seed_write("frame_experience", "episode", &frame);
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
     aq_buffer_fini(&frame);
 }
 

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "tests/unit/actor/feed_give.h"
 
 static void on_heard(void *user, const uint8_t *frame, size_t size)
 {
     sim_ear *ear = user;
     enum aq_policy_verdict verdict =
-        aq_policy_feed_give(ear->feed, sim_now_ns(&ear->site->world), frame, size);
+        feed_give(ear->feed, sim_now_ns(&ear->site->world), frame, size);
     if (verdict == AQ_POLICY_REJECTED) {
         sim_broken(&ear->site->world, SIM_REFUSED, "host %u rejects a policy of its run",
                    ear->host);

@@ -96,7 +96,7 @@ void sim_ledger_sent(sim_ledger *ledger, uint32_t number, const uint8_t *frame, 
     read_frame(ledger, frame, size, &message);
     sim_trace(ledger->world, "message sent", message.actor, message.seq);
     sim_stream_send(stream_to(ledger, message.incarnation, number), &message);
-    aq_experience_fini(&message);
+    experience_fini(&message);
 }
 
 static sim_book *find_book(const sim_ledger *ledger, uint64_t store)
@@ -158,7 +158,7 @@ void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame
             sim_book_stored(book, stream, &message);
         }
     }
-    aq_experience_fini(&message);
+    experience_fini(&message);
     sim_book_compare(book, after);
 }
 

@@ -55,6 +55,6 @@ bool sim_plant_frame(enum sim_plant plant, const sim_ledger *ledger, const uint8
     if (changed) {
         must(aq_wire_experience_pack(&message, &ledger->layout, out));
     }
-    aq_experience_fini(&message);
+    experience_fini(&message);
     return changed;
 }

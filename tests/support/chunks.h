@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/memory.h"
 #include "common/experience/chunk.h"
+#include "common/experience/experience.h"
 
 /* A box without bounds. */
 static inline aq_space chunk_box(uint32_t dtype, uint32_t elements)
@@ -100,6 +102,16 @@ static inline void chunk_fold(const aq_chunk_view *view, uint32_t n_step, uint32
     *ret_return = (float)sum;
     *ret_bootstrap = view->terminated && steps == left ? 0.0f : (float)factor;
     *ret_next_row = row + steps;
+}
+
+/* Of a message that owns its chunks: drops the references and the array. */
+static inline void experience_fini(aq_experience *experience)
+{
+    for (uint32_t i = 0; experience->chunks != NULL && i < experience->chunk_count; i++) {
+        aq_chunk_unref(experience->chunks[i]);
+    }
+    aq_free(experience->chunks);
+    memset(experience, 0, sizeof(*experience));
 }
 
 #endif

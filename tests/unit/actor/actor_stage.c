@@ -6,6 +6,7 @@
 #include "common/base/assert.h"
 #include "common/sys/log.h"
 #include "tests/support/must.h"
+#include "tests/unit/actor/feed_give.h"
 
 /* ---- transport ------------------------------------------------------------------------------ */
 
@@ -91,13 +92,13 @@ static void pass(void *user, const uint8_t *frame, size_t size)
     actor_stage *stage = user;
     AQ_ASSERT(stage->feed != NULL);
     stage->passes++;
-    (void)aq_policy_feed_give(stage->feed, stage->now_ns, frame, size);
+    (void)feed_give(stage->feed, stage->now_ns, frame, size);
 }
 
 void stage_hear(actor_stage *stage, const aq_buffer *frame)
 {
     AQ_ASSERT(stage->feed != NULL);
-    (void)aq_policy_feed_give(stage->feed, stage->now_ns, frame->data, frame->size);
+    (void)feed_give(stage->feed, stage->now_ns, frame->data, frame->size);
 }
 
 void stage_hear_policy(actor_stage *stage, uint64_t version)

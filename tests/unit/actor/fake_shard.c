@@ -97,7 +97,7 @@ void fake_shard_take(fake_shard *shard, const uint8_t *frame, size_t size)
     aq_experience experience;
     must(experience_read(frame, size, shard->run_id, &shard->layout, &experience, NULL));
     if (is_foreign(shard, experience.store)) {
-        aq_experience_fini(&experience);
+        experience_fini(&experience);
         return;
     }
     shard->actor = experience.actor;
@@ -116,7 +116,7 @@ void fake_shard_take(fake_shard *shard, const uint8_t *frame, size_t size)
     } else {
         shard->gaps++;
     }
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
 }
 
 void fake_shard_init(fake_shard *shard)

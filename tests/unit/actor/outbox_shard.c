@@ -72,7 +72,7 @@ void outbox_shard_take(outbox_shard *shard, const uint8_t *frame, size_t size)
     } else {
         shard->gaps++;
     }
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
 }
 
 aq_shard_mark outbox_shard_mark(const outbox_shard *shard)

@@ -192,7 +192,7 @@ void net_stage_send(net_stage *stage, uint64_t seq, uint32_t steps)
     }
     assert_int_equal(rc, 0);
     aq_buffer_fini(&frame);
-    aq_experience_fini(&message);
+    experience_fini(&message);
 }
 
 static void on_credit(const Actorq__V1__CreditReply *reply, void *user)

@@ -107,7 +107,7 @@ aq_arrival *kit_arrival(aq_experience *message)
         aq_wire_experience_arrive(lease, false, message->run_id, &layout, &arrival, &refusal));
     aq_lease_unref(lease);
     aq_buffer_fini(&frame);
-    aq_experience_fini(message);
+    experience_fini(message);
     return arrival;
 }
 

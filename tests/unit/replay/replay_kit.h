@@ -12,10 +12,10 @@
 #include "common/config/run_settings.h"
 #include "common/experience/arrival.h"
 #include "common/experience/chunk.h"
-#include "common/experience/experience.h"
 #include "replay/shard/replay_core.h"
 #include "replay/shard/replay_credit.h"
 #include "replay/table/replay_limiter.h"
+#include "tests/support/chunks.h"
 
 enum { KIT_RUN_ID = 77, KIT_STORE = 88, KIT_N_STEP = 3, KIT_CHUNK_LENGTH = 8 };
 

@@ -120,7 +120,7 @@ void kit_receive_laid_out(service_kit *kit, const aq_layout *layout, aq_experien
         kit_receive_frame(kit, frame.data, frame.size);
     }
     aq_buffer_fini(&frame);
-    aq_experience_fini(message);
+    experience_fini(message);
 }
 
 void kit_insert(service_kit *kit, uint64_t seq, uint32_t steps)

@@ -87,7 +87,7 @@ static uint64_t send_all(aq_actor_core *core, int64_t now_ns, chunk_fn look)
         for (uint32_t i = 0; i < experience.chunk_count; i++) {
             sum += look(experience.chunks[i]);
         }
-        aq_experience_fini(&experience);
+        experience_fini(&experience);
         aq_shard_spread_sent(aq_actor_core_spread(core), 0, now_ns);
     }
     return sum;

@@ -88,7 +88,7 @@ static void receive(int64_t now_ns, uint64_t granted)
         for (uint32_t i = 0; i < experience.chunk_count; i++) {
             take(experience.chunks[i]);
         }
-        aq_experience_fini(&experience);
+        experience_fini(&experience);
         aq_shard_spread_sent(spread, 0, now_ns);
     }
     const uint64_t sent = aq_shard_spread_count_of(spread, 0).sent;

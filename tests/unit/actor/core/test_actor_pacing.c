@@ -90,7 +90,7 @@ static uint64_t send(paced_desk *desk, bool one_version, uint32_t *ret_chunks)
             steps += aq_chunk_view_fresh(&chunk->view);
         }
         *ret_chunks += message.chunk_count;
-        aq_experience_fini(&message);
+        experience_fini(&message);
         aq_shard_spread_sent(aq_actor_core_spread(desk->core), 0, 0);
     }
     return steps;

@@ -51,7 +51,7 @@ static uint64_t send_one(bool arrives)
     assert_true(aq_outbox_next(all.outbox, 0, true, &frame, &size));
     assert_int_equal(experience_read(frame, size, SHARD_RUN, &all.layout, &experience, NULL), 0);
     const uint64_t store = experience.store;
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
     if (arrives) {
         outbox_shard_take(&all.shard, frame, size);
     }

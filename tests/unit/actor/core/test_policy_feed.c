@@ -7,6 +7,7 @@
 #include "common/wire/wire_policy.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
+#include "tests/unit/actor/feed_give.h"
 
 enum { VERSIONS = 200 };
 
@@ -58,7 +59,7 @@ static void pack(fixture *all, aq_snapshot *snapshot)
 
 static enum aq_policy_verdict give(fixture *all)
 {
-    return aq_policy_feed_give(all->feed, 0, all->frame.data, all->frame.size);
+    return feed_give(all->feed, 0, all->frame.data, all->frame.size);
 }
 
 static enum aq_policy_verdict give_version(fixture *all, uint64_t version)
@@ -133,8 +134,7 @@ TEST_OF_FEED(what_is_no_policy_of_this_run_is_rejected)
         all->frame.data[at] ^= 0x10;
     }
     for (size_t size = 0; size < all->frame.size; size += 11) { /* cut short */
-        assert_int_equal(aq_policy_feed_give(all->feed, 0, all->frame.data, size),
-                         AQ_POLICY_REJECTED);
+        assert_int_equal(feed_give(all->feed, 0, all->frame.data, size), AQ_POLICY_REJECTED);
         assert_int_equal(aq_policy_feed_news(all->feed).rejected, ++rejected);
     }
     assert_null(aq_policy_feed_take(all->feed));

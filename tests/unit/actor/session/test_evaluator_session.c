@@ -9,6 +9,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/actor/fake_learner.h"
+#include "tests/unit/actor/feed_give.h"
 
 typedef struct stage {
     int64_t now_ns;
@@ -36,7 +37,7 @@ static void unlisten(void *user)
 static void pass_frame(void *user, const uint8_t *frame, size_t size)
 {
     stage *all = user;
-    (void)aq_policy_feed_give(all->feed, all->now_ns, frame, size);
+    (void)feed_give(all->feed, all->now_ns, frame, size);
 }
 
 static aq_evaluator_session_config config_of(stage *all)
@@ -96,8 +97,8 @@ static void hear(stage *all, uint64_t version)
 {
     fake_learner_set_policy(&all->learner, version, 1);
     assert_non_null(all->feed);
-    assert_int_equal(aq_policy_feed_give(all->feed, all->now_ns, all->learner.policy_frame.data,
-                                         all->learner.policy_frame.size),
+    assert_int_equal(feed_give(all->feed, all->now_ns, all->learner.policy_frame.data,
+                               all->learner.policy_frame.size),
                      AQ_POLICY_NEW);
 }
 
@@ -318,8 +319,7 @@ static void hear_in_fp16(stage *all, uint64_t version, int32_t choice)
     aq_buffer *frame = buffer_up_to(1 << 16);
     fake_learner_set_policy(&all->learner, version, 1);
     assert_int_equal(aq_wire_policy_pack(snapshot, frame), 0);
-    assert_int_equal(aq_policy_feed_give(all->feed, all->now_ns, frame->data, frame->size),
-                     AQ_POLICY_NEW);
+    assert_int_equal(feed_give(all->feed, all->now_ns, frame->data, frame->size), AQ_POLICY_NEW);
     aq_snapshot_unref(snapshot);
 }
 

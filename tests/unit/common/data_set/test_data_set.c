@@ -54,7 +54,7 @@ static void write_set(bool replaces)
     }
     assert_succeeds(aq_data_set_writer_finish(writer, &refusal));
     aq_data_set_writer_destroy(writer);
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
 }
 
 /* Reads to the end; the code of the first failure. */
@@ -163,7 +163,7 @@ TEST_WITH(what_was_written_is_read, set_up, tear_down)
     assert_succeeds(aq_data_set_reader_next(reader, &more, &block, &refusal));
     assert_false(more);
     aq_data_set_reader_close(reader);
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
 }
 
 TEST_WITH(each_flipped_byte_is_noticed, set_up, tear_down)
@@ -263,7 +263,7 @@ TEST_WITH(a_chunk_that_cannot_be_is_not_written, set_up, tear_down)
     const aq_data_set_block block = {.actor = 1, .view = experience.chunks[0]->view};
     assert_int_equal(aq_data_set_writer_add(writer, &block, &refusal), AQ_E_CORRUPT);
     aq_data_set_writer_destroy(writer);
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
 }
 
 TEST_WITH(without_memory_nothing_is_left_behind, set_up, tear_down)

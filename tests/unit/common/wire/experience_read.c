@@ -43,7 +43,7 @@ static int copy_arrival(const aq_arrival *arrival, const aq_layout *layout,
         experience.chunk_count += rc == 0;
     }
     if (rc != 0) {
-        aq_experience_fini(&experience);
+        experience_fini(&experience);
         return rc;
     }
     *ret_experience = experience;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/experience/experience.h"
+#include "tests/support/chunks.h"
 
 /* Fails as aq_wire_experience_arrive does. */
 int experience_read(const uint8_t *bytes, size_t size, uint64_t run_id, const aq_layout *layout,

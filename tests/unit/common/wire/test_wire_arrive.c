@@ -322,7 +322,7 @@ static void make_random(aq_rng *rng, aq_buffer *ret_payload, aq_layout *ret_layo
     fixture_random_experience(rng, ret_layout, 1 + (uint32_t)aq_rng_below(rng, 4), &experience);
     aq_buffer_init(ret_payload, FIXTURE_FRAME_MAX);
     write_freely(rng, ret_payload, &experience, ret_layout);
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ static void round_trip(aq_rng *rng)
     assert_int_equal(arrive(&frame, FIXTURE_RUN, &layout, &received, NULL), 0);
     assert_same(&sent, received, &layout);
     assert_written_as_protobuf_does(&frame);
-    aq_experience_fini(&sent);
+    experience_fini(&sent);
     aq_arrival_unref(received);
     aq_buffer_fini(&frame);
 }
@@ -112,7 +112,7 @@ static void changed_setup(changed *it)
 
 static void changed_teardown(changed *it)
 {
-    aq_experience_fini(&it->original);
+    experience_fini(&it->original);
     aq_buffer_fini(&it->frame);
 }
 
@@ -201,7 +201,7 @@ static void send_many(uint32_t count, aq_buffer *frame, aq_layout *layout)
     assert_int_equal(aq_layout_init(&schema, 1, 1, layout, NULL), 0);
     fixture_random_experience(&rng, layout, count, &experience);
     assert_int_equal(aq_wire_experience_pack(&experience, layout, frame), 0);
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
 }
 
 TEST(as_many_chunks_as_are_possible_arrive)

@@ -87,7 +87,7 @@ TEST(an_experience_frame_has_not_changed)
     assert_true(read->seq == 41 && read->chunk_count == 2);
     assert_true(read->chunks[1].terminated == 1);
     assert_int_equal(aq_chunk_view_version(&read->chunks[1], 3), 303);
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
     aq_arrival_unref(read);
 }
 

@@ -97,7 +97,7 @@ static void make_experience(aq_buffer *out)
     fixture_layout(&layout);
     fixture_experience(&experience);
     assert_int_equal(aq_wire_experience_pack(&experience, &layout, out), 0);
-    aq_experience_fini(&experience);
+    experience_fini(&experience);
 }
 
 static void make_policy(aq_buffer *out)

@@ -13,10 +13,10 @@
 #include "common/base/lease.h"
 #include "common/base/rng.h"
 #include "common/experience/batch.h"
-#include "common/experience/experience.h"
 #include "common/net/rpc/frame.h"
 #include "common/policy/snapshot.h"
 #include "common/wire/wire_checkpoint.h"
+#include "tests/support/chunks.h"
 
 enum { FIXTURE_FRAME_MAX = 1 << 24 };
 

@@ -20,7 +20,7 @@ static void pack(aq_experience *message, aq_buffer *frame)
     aq_layout layout = kit_layout();
     aq_buffer_init(frame, LOOPBACK_FRAME_BYTES_MAX);
     assert_int_equal(aq_wire_experience_pack(message, &layout, frame), 0);
-    aq_experience_fini(message);
+    experience_fini(message);
 }
 
 static void give(service_kit *kit, const uint8_t *bytes, size_t size)
