@@ -10,6 +10,7 @@
  *   ACCUMULATORS_MIN     independent sums that hide the latency of one multiply-add
  *   TILE_REGISTERS       of a processor whose sums are in the order of qkernels.h; left out, in any
  *   WEIGHT_UNIT_BYTES    a unit of weights; left out where it is as large as a unit of activations
+ *   WEIGHT_BYTES         of one weight
  *   TILE_AHEAD_LINES     lines of a step's weights that are asked for ahead of time, 1 to 4,
  *   TILE_AHEAD_BYTES     and how far ahead; left out, all of them and 4 KiB
  *   accumulator, weight_vector, input_vector, block_constants
@@ -329,12 +330,12 @@ static void tile_rows(tile_job *job, const aq_kernel_input *input, uint32_t widt
 
 /* `x` is the bytes of q or the floats, rows x_stride (bytes) apart. What tiles have in common is
  * written once: a tile of one row takes hardly longer than writing all of it. */
-static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const void *x,
-                       size_t x_stride, const aq_kernel_input *input, float *y, size_t y_stride)
+static void tile_layer(const aq_packed_layer *layer, const void *x, size_t x_stride,
+                       const aq_kernel_input *input, float *y, size_t y_stride)
 {
-    const uint32_t steps = tile_steps(row_bytes);
+    const uint32_t steps = tile_steps(layer->inputs);
     const uint32_t pieces = input->pieces > 0 ? input->pieces : 1;
-    const bool far = tile_packed_bytes(row_bytes, layer->outputs) > FAR_BYTES_MIN &&
+    const bool far = tile_packed_bytes(NULL, layer->inputs, layer->outputs) > FAR_BYTES_MIN &&
                      !(input->rows == 1 && aq_cpu_streams_alone());
     tile_job job = {
         .weights = layer->weights,

@@ -60,30 +60,20 @@ static inline float_lanes finish(const tile_job *job, block_constants constants,
     return dot + constants.bias;
 }
 
+#define WEIGHT_BYTES WEIGHT_UNIT_BYTES
+
 #include "quantizer/kernels/tile.h"
-
-static size_t packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
-{
-    (void)layer;
-    return tile_packed_bytes((size_t)inputs * WEIGHT_UNIT_BYTES, outputs);
-}
-
-static void pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed)
-{
-    tile_pack(layer->weights, (size_t)inputs * WEIGHT_UNIT_BYTES, outputs, packed);
-}
 
 static void run(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
                 size_t y_stride)
 {
-    tile_layer(layer, (size_t)layer->inputs * WEIGHT_UNIT_BYTES, input->x,
-               input->x_stride * sizeof(float), input, y, y_stride);
+    tile_layer(layer, input->x, input->x_stride * sizeof(float), input, y, y_stride);
 }
 
 #define TILE_KERNEL                                                                                \
     {                                                                                              \
-        .quantizes_input = false, .pack_writes_all = true, .packed_bytes = packed_bytes,           \
-        .pack = pack, .run = run                                                                   \
+        .quantizes_input = false, .pack_writes_all = true, .packed_bytes = tile_packed_bytes,      \
+        .pack = tile_pack, .run = run                                                              \
     }
 
 #endif

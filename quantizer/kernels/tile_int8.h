@@ -10,29 +10,20 @@
 #define TILE_AHEAD_LINES 1
 #define TILE_AHEAD_BYTES 1024
 
+#define WEIGHT_BYTES 1
+
 #include "quantizer/kernels/tile.h"
-
-static size_t packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
-{
-    (void)layer;
-    return tile_packed_bytes(inputs, outputs);
-}
-
-static void pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed)
-{
-    tile_pack(layer->weights, inputs, outputs, packed);
-}
 
 static void run(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
                 size_t y_stride)
 {
-    tile_layer(layer, layer->inputs, input->q, input->q_stride, input, y, y_stride);
+    tile_layer(layer, input->q, input->q_stride, input, y, y_stride);
 }
 
 #define TILE_KERNEL                                                                                \
     {                                                                                              \
         .quantizes_input = true, .takes_pieces = true, .pack_writes_all = true,                    \
-        .packed_bytes = packed_bytes, .pack = pack, .run = run                                     \
+        .packed_bytes = tile_packed_bytes, .pack = tile_pack, .run = run                           \
     }
 
 #endif

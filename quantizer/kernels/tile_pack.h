@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* `row_bytes` is always a row of the weights. */
-static uint32_t tile_steps(size_t row_bytes)
+static uint32_t tile_steps(uint32_t inputs)
 {
+    const size_t row_bytes = (size_t)inputs * WEIGHT_BYTES;
     return (uint32_t)((row_bytes + WEIGHT_UNIT_BYTES - 1) / WEIGHT_UNIT_BYTES);
 }
 
@@ -34,9 +34,10 @@ static uint32_t tile_width(uint32_t left)
     return left < TILE_BLOCKS ? left : TILE_BLOCKS;
 }
 
-static size_t tile_packed_bytes(size_t row_bytes, uint32_t outputs)
+static size_t tile_packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
 {
-    return (size_t)tile_block_count(outputs) * tile_steps(row_bytes) * BLOCK_STEP_BYTES;
+    (void)layer;
+    return (size_t)tile_block_count(outputs) * tile_steps(inputs) * BLOCK_STEP_BYTES;
 }
 
 /* Four units. */
@@ -102,17 +103,19 @@ static void tile_pack_block(const unsigned char *from, size_t row_bytes, uint32_
     }
 }
 
-/* From rows of `row_bytes`, one an output. Writes all of tile_packed_bytes. */
-static void tile_pack(const void *weights, size_t row_bytes, uint32_t outputs, void *packed)
+/* From rows, one an output. Writes all of tile_packed_bytes. */
+static void tile_pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs,
+                      void *packed)
 {
+    const size_t row_bytes = (size_t)inputs * WEIGHT_BYTES;
     const uint32_t block_count = tile_block_count(outputs);
-    const size_t block_bytes = (size_t)tile_steps(row_bytes) * BLOCK_STEP_BYTES;
+    const size_t block_bytes = (size_t)tile_steps(inputs) * BLOCK_STEP_BYTES;
 
     for (uint32_t first = 0, width; first < block_count; first += width) {
         width = tile_width(block_count - first);
         for (uint32_t block = first; block < first + width; block++) {
             const uint32_t output = block * LANES;
-            tile_pack_block((const unsigned char *)weights + output * row_bytes, row_bytes,
+            tile_pack_block((const unsigned char *)layer->weights + output * row_bytes, row_bytes,
                             outputs - output < LANES ? outputs - output : LANES,
                             (size_t)width * BLOCK_STEP_BYTES,
                             (unsigned char *)packed + first * block_bytes +

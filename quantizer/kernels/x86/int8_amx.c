@@ -13,6 +13,7 @@
 
 enum {
     WEIGHT_UNIT_BYTES = AQ_TILE_UNIT,
+    WEIGHT_BYTES = 1,
     BLOCK_STEP_BYTES = LANES * WEIGHT_UNIT_BYTES,
 };
 
@@ -186,20 +187,9 @@ static void run(const aq_packed_layer *layer, const aq_kernel_input *input, floa
     _tile_release();
 }
 
-static size_t packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
-{
-    (void)layer;
-    return tile_packed_bytes(inputs, outputs);
-}
-
-static void pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed)
-{
-    tile_pack(layer->weights, inputs, outputs, packed);
-}
-
 const aq_linear_kernel aq_int8_amx = {.quantizes_input = true,
                                       .takes_pieces = true,
                                       .pack_writes_all = true,
-                                      .packed_bytes = packed_bytes,
-                                      .pack = pack,
+                                      .packed_bytes = tile_packed_bytes,
+                                      .pack = tile_pack,
                                       .run = run};

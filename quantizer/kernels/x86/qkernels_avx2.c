@@ -4,17 +4,5 @@
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/x86/qkernels_x86.h"
 
-const aq_qkernels aq_qkernels_avx2 = {
-    .name = "avx2",
-    .cpu_flags = AQ_CPU_AVX2,
-    .quantize_rows = aq_quantize_rows_avx2,
-    .quantize_rows_static = aq_quantize_rows_static_avx2,
-    .linear = {[AQ_FORMAT_F32] = &aq_f32_avx2,
-               [AQ_FORMAT_F16] = &aq_f16_avx2,
-               [AQ_FORMAT_BF16] = &aq_bf16_avx2,
-               [AQ_FORMAT_INT8_CHANNEL] = &aq_int8_avx2,
-               [AQ_FORMAT_INT8_TENSOR] = &aq_int8_tensor_avx2,
-               [AQ_FORMAT_INT4] = &aq_int4_avx2,
-               [AQ_FORMAT_INT2] = &aq_int2_avx2,
-               [AQ_FORMAT_INT8_SPARSE] = &aq_sparse_avx2},
-};
+const aq_qkernels aq_qkernels_avx2 =
+    QKERNELS_X86("avx2", AQ_CPU_AVX2, avx2, avx2, aq_int8_avx2, aq_int8_tensor_avx2);

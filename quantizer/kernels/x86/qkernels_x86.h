@@ -53,4 +53,17 @@ extern const aq_linear_kernel aq_int2_avx512vnni;
 extern const aq_linear_kernel aq_sparse_avx512vnni;
 extern const aq_linear_kernel aq_int8_amx;
 
+/* A rung's table: floats and the quantizing of rows are as on the rung `wide`, integers in groups
+ * and sparse ones as on the rung `exact`. */
+#define QKERNELS_X86(rung, flags, wide, exact, int8, int8_tensor)                                  \
+    {                                                                                              \
+        .name = rung, .cpu_flags = flags, .quantize_rows = aq_quantize_rows_##wide,                \
+        .quantize_rows_static = aq_quantize_rows_static_##wide,                                    \
+        .linear = {                                                                                \
+            [AQ_FORMAT_F32] = &aq_f32_##wide,       [AQ_FORMAT_F16] = &aq_f16_##wide,              \
+            [AQ_FORMAT_BF16] = &aq_bf16_##wide,     [AQ_FORMAT_INT8_CHANNEL] = &int8,              \
+            [AQ_FORMAT_INT8_TENSOR] = &int8_tensor, [AQ_FORMAT_INT4] = &aq_int4_##exact,           \
+            [AQ_FORMAT_INT2] = &aq_int2_##exact,    [AQ_FORMAT_INT8_SPARSE] = &aq_sparse_##exact}, \
+    }
+
 #endif
