@@ -91,6 +91,14 @@ aq_head_cost aq_gaussian_head_cost(const aq_head_terms *terms, const float *exac
  * @_drawn(mean, log_deviation, noise). */
 extern const char aq_gaussian_draw_prototype[], aq_gaussian_text[], aq_gaussian_drawn_text[];
 
+/* How their @_draw ends, which has added up log-densities to `sum`. */
+#define AQ_GAUSSIAN_DRAW_END                                                                       \
+    "    if (log_prob != NULL) {\n"                                                                \
+    "        *log_prob = (float)sum;\n"                                                            \
+    "    }\n"                                                                                      \
+    "    @_scale(@_bounds, $elements, action);\n"                                                  \
+    "}\n"
+
 /* What all of them have in common of their drawing. */
 #define AQ_GAUSSIAN_HEAD                                                                           \
     .noise = AQ_DRAWS_FROM_NORMAL, .draw = aq_gaussian_head_draw,                                  \

@@ -65,11 +65,7 @@ static const char draw_text[] =
     "        action[i] = @_drawn(mean, log_deviation, noise[i]);\n"
     "        sum += log_prob != NULL ? @_log_density(mean, log_deviation, action[i]) : 0.0;\n"
     "    }\n"
-    "    if (log_prob != NULL) {\n"
-    "        *log_prob = (float)sum;\n"
-    "    }\n"
-    "    @_scale(@_bounds, $elements, action);\n"
-    "}\n";
+    AQ_GAUSSIAN_DRAW_END;
 /* clang-format on */
 
 static const aq_head_code code = {

@@ -223,11 +223,7 @@ static const char draw_text[] =
     "            sum += @_log_density(mean, log_deviation, action[i]);\n"
     "        }\n"
     "    }\n"
-    "    if (log_prob != NULL) {\n"
-    "        *log_prob = (float)sum;\n"
-    "    }\n"
-    "    @_scale(@_bounds, $elements, action);\n"
-    "}\n";
+    AQ_GAUSSIAN_DRAW_END;
 /* clang-format on */
 
 static const aq_head_code code = {

@@ -105,11 +105,7 @@ static const char draw_text[] =
     "        sum += log_prob != NULL ? @_log_stretch(drawn) : 0.0;\n"
     "        action[i] = (float)@_exact_tanh((double)drawn);\n"
     "    }\n"
-    "    if (log_prob != NULL) {\n"
-    "        *log_prob = (float)sum;\n"
-    "    }\n"
-    "    @_scale(@_bounds, $elements, action);\n"
-    "}\n";
+    AQ_GAUSSIAN_DRAW_END;
 /* clang-format on */
 
 static const aq_head_code code = {
