@@ -47,15 +47,6 @@ static void path_in(char *out, size_t size, const char *name, int number)
 
 /* ---- recovery into nothing ------------------------------------------------------------------- */
 
-static int on_head(void *user, uint64_t segment, const aq_log_head *head, aq_error *error)
-{
-    (void)user;
-    (void)segment;
-    (void)head;
-    (void)error;
-    return 0;
-}
-
 static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
                      aq_error *error)
 {
@@ -66,15 +57,6 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     (void)mapped;
     (void)error;
     (*records)++;
-    return 0;
-}
-
-static int on_snapshot(void *user, const void *bytes, size_t size, aq_error *error)
-{
-    (void)user;
-    (void)bytes;
-    (void)size;
-    (void)error;
     return 0;
 }
 
@@ -98,7 +80,7 @@ static aq_replay_log *open_log(bool compressed, uint64_t *records)
         .fsync_ms = 1000,
         .compressed = compressed,
     };
-    const aq_replay_log_recovery into = {records, on_head, on_record, on_snapshot, on_damage};
+    const aq_replay_log_recovery into = {.user = records, .record = on_record, .damage = on_damage};
     aq_segment_log_found store;
     aq_replay_log *log;
     aq_error error = {0};

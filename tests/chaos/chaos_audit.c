@@ -88,15 +88,6 @@ static void take_chunk(chaos_audit *audit, uint64_t incarnation, const aq_chunk_
     }
 }
 
-static int on_head(void *user, uint64_t segment, const aq_log_head *head, aq_error *error)
-{
-    (void)user;
-    (void)segment;
-    (void)head;
-    (void)error;
-    return 0;
-}
-
 static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
                      aq_error *error)
 {
@@ -123,15 +114,6 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     return 0;
 }
 
-static int on_snapshot(void *user, const void *bytes, size_t size, aq_error *error)
-{
-    (void)user;
-    (void)bytes;
-    (void)size;
-    (void)error;
-    return 0;
-}
-
 static void on_damage(void *user, const char *what)
 {
     chaos_audit *audit = user;
@@ -143,9 +125,7 @@ void chaos_audit_read(chaos_audit *audit, const char *folder)
 {
     const aq_replay_log_recovery recovery = {
         .user = audit,
-        .head = on_head,
         .record = on_record,
-        .snapshot = on_snapshot,
         .damage = on_damage,
     };
     aq_segment_folder held;
