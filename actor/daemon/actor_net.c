@@ -242,43 +242,30 @@ static void name_self(aq_member_identity *identity, bool evaluate)
 static int create_session(actor_shell *shell, aq_error *error)
 {
     aq_rpc_channel *learner = aq_rpc_client_channel(shell->learner);
-    const aq_policy_listener listener = {
-        .user = shell,
-        .listen = listen_to,
-        .unlisten = unlisten,
-        .pass = pass_frame,
-    };
-    aq_member_identity identity = {0};
     int rc = aq_energy_meter_create(NULL, aq_clock_monotonic_ns(), &shell->meter);
     if (rc != 0) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
-    identity.meter = shell->meter;
-    name_self(&identity, shell->options->evaluate);
+    aq_session_config config = {
+        .identity = {.meter = shell->meter},
+        .listener = {.user = shell, .listen = listen_to, .unlisten = unlisten, .pass = pass_frame},
+        .fetches = aq_fetch_line_channel(shell->fetches),
+        .cpu_flags = aq_cpu_flags(),
+        .start_ns = shell->options->start_ns,
+    };
+    name_self(&config.identity, shell->options->evaluate);
+    config.seed = config.identity.incarnation;
     if (shell->options->evaluate) {
-        const aq_evaluator_session_config config = {
-            .identity = identity,
-            .listener = listener,
-            .fetches = aq_fetch_line_channel(shell->fetches),
-            .cpu_flags = aq_cpu_flags(),
-            .start_ns = shell->options->start_ns,
-            .seed = identity.incarnation,
-        };
         rc = aq_evaluator_session_create(learner, &config, &shell->evaluator);
     } else {
-        const aq_actor_session_config config = {
-            .identity = identity,
-            .listener = listener,
-            .fetches = aq_fetch_line_channel(shell->fetches),
+        const aq_actor_session_config actor = {
+            .common = config,
             .transport = aq_shard_sockets_transport(&shell->shards),
-            .cpu_flags = aq_cpu_flags(),
             .is_sealed = aq_security_token(shell->security.security) != NULL,
             .gradients = shell->options->open_gradients,
-            .start_ns = shell->options->start_ns,
-            .seed = identity.incarnation,
             .clock_ns = aq_clock_monotonic_ns,
         };
-        rc = aq_actor_session_create(learner, &config, &shell->actor);
+        rc = aq_actor_session_create(learner, &actor, &shell->actor);
         if (rc == 0) {
             shell->shards.session = aq_actor_session_shards(shell->actor);
         }

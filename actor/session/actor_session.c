@@ -91,7 +91,8 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
 {
     /* A core numbers its messages from 1. To a shard that knows the one before, it must be somebody
      * else. */
-    const uint64_t incarnation = session->config.identity.incarnation + session->generation++;
+    const uint64_t incarnation =
+        session->config.common.identity.incarnation + session->generation++;
     drop_core(session);
     session->settings = view->settings;
     session->settings_generation = view->settings_generation;
@@ -115,7 +116,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
         .network_hash = view->settings.network_hash,
         .task = *aq_actor_core_task(session->core),
         .rows_max = aq_actor_core_lanes(session->core),
-        .cpu_flags = session->config.cpu_flags,
+        .cpu_flags = session->config.common.cpu_flags,
     };
     rc = aq_policy_session_start(session->policy, view, &feed, view->settings.versions_max > 0,
                                  error);
@@ -228,14 +229,14 @@ int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_conf
         .ends_with_run = true, /* the shards end with it, too */
         .statistics = on_statistics,
     };
-    aq_rpc_channel *fetches = config->fetches != NULL ? config->fetches : learner;
-    int rc = aq_policy_session_create(fetches, &config->listener, &session->policy);
+    aq_rpc_channel *fetches = config->common.fetches != NULL ? config->common.fetches : learner;
+    int rc = aq_policy_session_create(fetches, &config->common.listener, &session->policy);
     if (rc == 0) {
-        rc = aq_shard_session_create(&config->transport, config->seed, &session->shards);
+        rc = aq_shard_session_create(&config->transport, config->common.seed, &session->shards);
     }
     if (rc == 0) {
-        rc = aq_participant_create(learner, &config->identity, &hooks, session->policy,
-                                   config->seed, &session->participant);
+        rc = aq_participant_create(learner, &config->common.identity, &hooks, session->policy,
+                                   config->common.seed, &session->participant);
     }
     if (rc != 0) {
         aq_actor_session_destroy(session);
@@ -332,7 +333,7 @@ uint32_t aq_actor_session_work(aq_actor_session *session, int64_t now_ns)
     adopt_policy(session);
     uint32_t steps = aq_actor_core_step(session->core, now_ns);
     if (steps > 0) {
-        aq_participant_ready(session->participant, now_ns - session->config.start_ns,
+        aq_participant_ready(session->participant, now_ns - session->config.common.start_ns,
                              aq_actor_core_lanes(session->core));
     }
     note_wait(session, now_ns, steps);

@@ -22,15 +22,10 @@
 typedef struct aq_actor_session aq_actor_session;
 
 typedef struct aq_actor_session_config {
-    aq_member_identity identity; /* role actor */
-    aq_policy_listener listener;
+    aq_session_config common; /* role actor */
     aq_shard_transport transport;
-    aq_rpc_channel *fetches; /* to the learner, for what is large; NULL: that of all calls */
-    uint32_t cpu_flags;      /* aq_cpu_flags() */
-    bool is_sealed;          /* the transport seals what is sent */
+    bool is_sealed;                      /* the transport seals what is sent */
     aq_gradient_maker_open_fn gradients; /* of a run that wants them; NULL: it sends steps */
-    int64_t start_ns;                    /* when the process started, for `ready` */
-    uint64_t seed; /* of back-off jitter; what is played follows from the run's settings */
     int64_t (*clock_ns)(void); /* to count where the time goes by; NULL: it is not counted */
 } aq_actor_session_config;
 

@@ -20,7 +20,7 @@
 enum { EVALUATOR_STREAM = 0x6576616c };
 
 struct aq_evaluator_session {
-    aq_evaluator_session_config config;
+    aq_session_config config;
     aq_participant *participant;
     aq_policy_session *policy;
     aq_report_session *reports;
@@ -211,7 +211,7 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_session_config *config,
+int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_session_config *config,
                                 aq_evaluator_session **ret_session)
 {
     aq_evaluator_session *session = aq_alloc(1, sizeof(*session));

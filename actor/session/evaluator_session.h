@@ -16,16 +16,8 @@
 
 typedef struct aq_evaluator_session aq_evaluator_session;
 
-typedef struct aq_evaluator_session_config {
-    aq_member_identity identity; /* role evaluator */
-    aq_policy_listener listener;
-    aq_rpc_channel *fetches; /* to the learner, for what is large; NULL: that of all calls */
-    uint32_t cpu_flags;
-    int64_t start_ns; /* when the process started, for `ready` */
-    uint64_t seed;    /* of back-off jitter; what is played follows from the run's settings */
-} aq_evaluator_session_config;
-
-int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_session_config *config,
+/* `config` has role evaluator. */
+int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_session_config *config,
                                 aq_evaluator_session **ret_session) AQ_MUST_USE;
 
 /* The channels to the learner must have been closed, or have answered every call. NULL is fine. */

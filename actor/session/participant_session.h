@@ -38,6 +38,16 @@ enum aq_finish_state {
     AQ_FINISH_GIVEN_UP, /* what is unfinished is not worth waiting for any longer */
 };
 
+/* What an actor's and an evaluator's session are told alike. */
+typedef struct aq_session_config {
+    aq_member_identity identity;
+    aq_policy_listener listener;
+    aq_rpc_channel *fetches; /* to the learner, for what is large; NULL: that of all calls */
+    uint32_t cpu_flags;      /* aq_cpu_flags() */
+    int64_t start_ns;        /* when the process started, for `ready` */
+    uint64_t seed; /* of back-off jitter; what is played follows from the run's settings */
+} aq_session_config;
+
 typedef struct aq_participant_hooks {
     void *user;
     /* In a run: a new one, or (`again`) the same after the learner had forgotten this member. A

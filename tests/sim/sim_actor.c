@@ -167,16 +167,16 @@ void sim_actor_start(sim_actor *actor)
     actor->learner =
         sim_client_open(&site->rpc, actor->host, SIM_LEARNER_URL, CALLS_MAX, on_woken, actor);
     const aq_actor_session_config config = {
-        .identity = {.role = AQ_ROLE_ACTOR, .incarnation = actor->incarnation},
-        .listener = sim_ear_listener(&actor->ear),
+        .common = {.identity = {.role = AQ_ROLE_ACTOR, .incarnation = actor->incarnation},
+                   .listener = sim_ear_listener(&actor->ear),
+                   .cpu_flags = site->cpu_flags,
+                   .start_ns = sim_now_ns(&site->world),
+                   .seed = actor->incarnation},
         .transport = {.user = actor,
                       .open = transport_open,
                       .close = transport_close,
                       .send = transport_send},
-        .cpu_flags = site->cpu_flags,
         .gradients = site->plan.settings.gradient_values > 0 ? aq_gradient_maker_open : NULL,
-        .start_ns = sim_now_ns(&site->world),
-        .seed = actor->incarnation,
     };
     must(aq_actor_session_create(sim_client_channel(actor->learner), &config, &actor->session));
     sim_pump_start(&actor->pump);

@@ -49,7 +49,7 @@ void sim_evaluator_start(sim_evaluator *evaluator)
     evaluator->incarnation = sim_draw_incarnation(&site->world);
     evaluator->learner = sim_client_open(&site->rpc, evaluator->host, SIM_LEARNER_URL, CALLS_MAX,
                                          on_woken, evaluator);
-    const aq_evaluator_session_config config = {
+    const aq_session_config config = {
         .identity = {.role = AQ_ROLE_EVALUATOR, .incarnation = evaluator->incarnation},
         .listener = sim_ear_listener(&evaluator->ear),
         .cpu_flags = site->cpu_flags,

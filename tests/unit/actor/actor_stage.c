@@ -122,8 +122,15 @@ actor_stage *stage_open(void)
     stage->learner.shard_count = 1;
     loopback_init(&stage->learner_wire, stage->learner.dispatcher);
     const aq_actor_session_config config = {
-        .identity = {.role = AQ_ROLE_ACTOR, .incarnation = STAGE_INCARNATION, .host = "stage"},
-        .listener = {.user = stage, .listen = listen_to, .unlisten = unlisten, .pass = pass},
+        .common =
+            {
+                .identity = {.role = AQ_ROLE_ACTOR,
+                             .incarnation = STAGE_INCARNATION,
+                             .host = "stage"},
+                .listener =
+                    {.user = stage, .listen = listen_to, .unlisten = unlisten, .pass = pass},
+                .seed = 1,
+            },
         .transport =
             {
                 .user = stage,
@@ -131,7 +138,6 @@ actor_stage *stage_open(void)
                 .close = close_transport,
                 .send = send_frame,
             },
-        .seed = 1,
     };
     assert_int_equal(
         aq_actor_session_create(&stage->learner_wire.channel, &config, &stage->session), 0);

@@ -374,7 +374,8 @@ TEST_ON_STAGE(joining_a_run_that_has_ended_is_the_end)
 
 TEST_ON_STAGE(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
-    const aq_actor_session_config config = {.identity = {.role = AQ_ROLE_ACTOR, .incarnation = 1}};
+    const aq_actor_session_config config = {
+        .common = {.identity = {.role = AQ_ROLE_ACTOR, .incarnation = 1}}};
     aq_actor_session *session = NULL;
     assert_made_despite_failures(
         session, aq_actor_session_create(&stage->learner_wire.channel, &config, &session));

@@ -40,9 +40,9 @@ static void pass_frame(void *user, const uint8_t *frame, size_t size)
     (void)feed_give(all->feed, all->now_ns, frame, size);
 }
 
-static aq_evaluator_session_config config_of(stage *all)
+static aq_session_config config_of(stage *all)
 {
-    return (aq_evaluator_session_config){
+    return (aq_session_config){
         .identity = {.role = AQ_ROLE_EVALUATOR, .incarnation = 5, .host = "stage"},
         .listener = {.user = all, .listen = listen_to, .unlisten = unlisten, .pass = pass_frame},
         .seed = 1,
@@ -56,7 +56,7 @@ static stage *open_stage(void)
     memset(&all, 0, sizeof(all));
     fake_learner_init(&all.learner);
     loopback_init(&all.wire, all.learner.dispatcher);
-    const aq_evaluator_session_config config = config_of(&all);
+    const aq_session_config config = config_of(&all);
     assert_int_equal(aq_evaluator_session_create(&all.wire.channel, &config, &all.session), 0);
     return &all;
 }
@@ -449,7 +449,7 @@ TEST_ON_STAGE(it_takes_its_share_of_the_time_and_the_newest_version)
 
 TEST_ON_STAGE(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
-    const aq_evaluator_session_config config = config_of(all);
+    const aq_session_config config = config_of(all);
     aq_evaluator_session *session = NULL;
     assert_made_despite_failures(
         session, aq_evaluator_session_create(&all->wire.channel, &config, &session));
