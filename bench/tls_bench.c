@@ -19,7 +19,6 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/address/url.h"
-#include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/rpc/rpc_server.h"
 #include "common/net/security/certs_folder.h"

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "bench/kernels/paired_timing.h"
-#include "common/base/error.h"
 #include "common/sys/options.h"
 #include "quantizer/kernels/qkernels.h"
 

@@ -11,7 +11,6 @@
 #include "cli/compare/compare_words.h"
 #include "cli/text/command.h"
 #include "common/sys/cpu.h"
-#include "common/sys/machine.h"
 
 enum { WORDS_BYTES_MAX = 1 << 20 };
 

@@ -16,7 +16,6 @@
 #include "cli/text/html_page.h"
 #include "common/base/clock.h"
 #include "common/sys/cpu.h"
-#include "common/sys/machine.h"
 
 enum { WORDS_BYTES_MAX = 1 << 20, YAML_BYTES_MAX = 1 << 20, STATE_BYTES = 512 };
 

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "cli/compare/compare_arm.h"
-#include "cli/train/train_session.h"
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/launch/words.h"
-#include "common/base/assert.h"
 #include "common/sys/file.h"
 
 enum { PROCESSORS_A_RUN = 2 }; /* one with two actors keeps about as many busy */

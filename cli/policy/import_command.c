@@ -17,7 +17,6 @@
 #include "interchange/import/onnx_read.h"
 #include "interchange/import/policy_import.h"
 #include "interchange/import/state_dict.h"
-#include "library/source/policy_source.h"
 #include "rollout/env_task.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 28)

@@ -27,12 +27,10 @@
 #include "common/base/plain_text.h"
 #include "common/base/rng.h"
 #include "common/config/run_request.h"
-#include "common/config/run_rules.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/options.h"
 #include "envs/env_code.h"
-#include "envs/env_open.h"
 
 enum {
     CONFIG_BYTES_MAX = 1 << 20,

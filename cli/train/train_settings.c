@@ -12,7 +12,6 @@
 #include "common/base/plain_text.h"
 #include "common/config/run_request.h"
 #include "common/config/run_rules.h"
-#include "common/sys/file.h"
 #include "envs/env_code.h"
 #include "envs/env_open.h"
 

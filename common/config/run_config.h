@@ -15,7 +15,6 @@
 #include "common/base/error.h"
 #include "common/config/algorithm_rows.h"
 #include "common/config/table_spec.h"
-#include "common/policy/netspec.h"
 #include "common/policy/range_method.h"
 #include "common/policy/snapshot.h"
 #include "common/settings/settings.h"

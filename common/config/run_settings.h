@@ -11,7 +11,6 @@
 
 #include "common/base/error.h"
 #include "common/config/run_config.h"
-#include "common/config/run_names.h"
 #include "common/config/table_spec.h"
 #include "common/experience/layout.h"
 #include "common/experience/schema.h"

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/config/run_names.h"
 #include "common/config/run_settings.h"
 #include "common/energy/energy_meter.h"
 #include "common/net/address/url.h"

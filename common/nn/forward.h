@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 
-#include "common/base/error.h"
 #include "common/nn/params.h"
 
 /* relu: max(x,0); tanh; elu: x > 0 ? x : exp(x) - 1. In place over `count` values; NaN stays NaN.

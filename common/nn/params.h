@@ -9,7 +9,6 @@
 
 #include "common/base/error.h"
 #include "common/base/rng.h"
-#include "common/policy/net_graph.h"
 #include "common/policy/snapshot.h"
 
 typedef struct aq_params {

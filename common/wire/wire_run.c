@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/config/run_names.h"
 #include "common/wire/wire_frame.h"
 
 _Static_assert((int)ACTORQ__V1__ROLE__ROLE_ACTOR == (int)AQ_ROLE_ACTOR &&

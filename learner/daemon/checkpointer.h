@@ -13,7 +13,6 @@
 
 #include "common/base/error.h"
 #include "common/nn/named_arrays.h"
-#include "learner/run/run_folder.h"
 
 struct aq_learner_parts;
 typedef struct aq_checkpointer aq_checkpointer;

@@ -19,7 +19,6 @@
 
 #include "common/config/run_config.h"
 #include "common/nn/params.h"
-#include "common/policy/format.h"
 
 typedef struct aq_fake_quant {
     uint32_t bits;                    /* of a weight; 0: nothing is quantized */

@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "common/base/buffer.h"
-#include "common/nn/params.h"
 #include "common/policy/snapshot.h"
 #include "quantizer/quantize/input_ranges.h"
 #include "quantizer/quantize/quantize.h"

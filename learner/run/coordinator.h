@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/config/run_names.h"
 #include "common/config/run_settings.h"
 #include "common/net/address/url.h"
 #include "learner/run/ranking.h"

@@ -8,7 +8,6 @@
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 #include "common/config/run_settings.h"
-#include "common/experience/chunk.h"
 #include "learner/algorithms/algorithm.h"
 
 typedef struct aq_run_plan {

@@ -22,7 +22,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/base/error.h"
 #include "common/net/address/url.h"
 #include "common/wire/wire_checkpoint.h"
 

@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 
+#include "common/wire/wire_policy.h"
 #include "learner/service/learner_service_priv.h"
 
 static void answer_frame(const aq_buffer *frame, Actorq__V1__FetchPolicyReply_Closure closure,

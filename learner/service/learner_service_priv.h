@@ -7,7 +7,6 @@
 #ifndef AQ_LEARNER_SERVICE_LEARNER_SERVICE_PRIV_H
 #define AQ_LEARNER_SERVICE_LEARNER_SERVICE_PRIV_H
 
-#include "common/wire/wire_policy.h"
 #include "learner/service/learner_service.h"
 #include "learner/service/member_stats.h"
 #include "proto/policy.pb-c.h"

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/base/error.h"
 #include "common/wire/wire_replay_said.h"
 
 /* What went wrong in environments is kept of so many members at a time: those that said so first.

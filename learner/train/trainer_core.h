@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/config/gradient_rows.h"
 #include "common/experience/batch.h"
 #include "learner/algorithms/agent.h"
 #include "learner/train/draw_audit.h"

@@ -11,7 +11,6 @@
 
 #include "common/base/error.h"
 #include "common/policy/snapshot.h"
-#include "quantizer/quantize/quantize.h"
 
 /* A precision is a weight format, or: */
 enum { AQ_PRECISION_AS_STORED = 0 };

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/base/rng.h"
-#include "common/config/run_config.h"
 #include "common/sys/daemon.h"
 #include "replay/data/data_command.h"
 #include "replay/data/data_import.h"

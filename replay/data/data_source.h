@@ -7,7 +7,6 @@
 
 #include "common/base/lease.h"
 #include "common/data_set/data_set_header.h"
-#include "common/experience/schema.h"
 #include "replay/data/data_progress.h"
 #include "replay/disk/segment_folder.h"
 

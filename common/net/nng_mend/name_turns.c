@@ -15,7 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/parse.h"

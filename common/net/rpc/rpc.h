@@ -11,7 +11,6 @@
 #include <protobuf-c/protobuf-c.h>
 #include <stdint.h>
 
-#include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/net/security/token.h"
 

@@ -19,7 +19,6 @@
 #include "common/net/nng_mend/nng_mend.h"
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/security/nng_error.h"
-#include "common/net/security/security.h"
 #include "common/net/security/security_tls.h"
 
 enum { NNG_URL_MAX = AQ_URL_MAX + sizeof("tls+") };

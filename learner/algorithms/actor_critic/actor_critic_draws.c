@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/policy/draw_source.h"
-#include "common/policy/gaussian.h"
 #include "learner/algorithms/actor_critic/actor_critic_rows.h"
 #include "learner/nn/passes.h"
 

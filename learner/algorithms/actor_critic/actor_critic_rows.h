@@ -9,6 +9,7 @@
 #define AQ_LEARNER_ALGORITHMS_ACTOR_CRITIC_ACTOR_CRITIC_ROWS_H
 
 #include "learner/algorithms/actor_critic/actor_critic_share.h"
+#include "learner/nn/net_train.h"
 
 /* What a policy that draws numbers drew, (rows, actions) but for the last. */
 typedef struct aq_soft_draw {

@@ -9,6 +9,7 @@
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "learner/algorithms/actor_critic/actor_critic_rows.h"
+#include "learner/nn/net_train.h"
 #include "learner/nn/passes.h"
 
 /* ---- making it ------------------------------------------------------------------------------ */

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 #include "learner/algorithms/actor_critic/actor_critic_setup.h"
-#include "learner/nn/net_train.h"
 
 /* One step, for all shares. */
 typedef struct aq_actor_critic_work {

@@ -15,7 +15,6 @@
 #include "common/base/error.h"
 #include "common/config/run_config.h"
 #include "common/experience/schema.h"
-#include "common/nn/params.h"
 #include "common/policy/netspec.h"
 #include "learner/algorithms/algorithm.h"
 

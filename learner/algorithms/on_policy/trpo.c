@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "learner/algorithms/on_policy/on_policy_priv.h"
-#include "learner/nn/passes.h"
 
 enum { HALVINGS_MAX = 10 };
 

@@ -8,6 +8,7 @@
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "library/source/policy_source.h"
+#include "quantizer/quantize/quantize.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/must.h"
 #include "tests/support/test.h"
