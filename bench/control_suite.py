@@ -57,8 +57,9 @@ class Subject(typing.NamedTuple):
 LARGE_GROUPS = ("actor.count=2", "actor.envs=64", "learner.minibatches=16",
                 *(f"replay.{name}=64"
                   for name in ("sequence_length", "sequence_period", "chunk_length")))
-# As SimBa is published, and as suite-best was until 2026-11-30.
-SLOW = ("learner.learning_rate=0.0001", "replay.samples_per_insert=512")
+# Each as suite-best was before, until 2026-11-30; SLOW as SimBa is published.
+WHITE = ("actor.noise_octaves=1", "learner.temperature_min=0")
+SLOW = ("learner.learning_rate=0.0001", "replay.samples_per_insert=512", *WHITE)
 SUBJECTS = {
     "dmc-d4pg": Subject("dmc-d4pg", "d4pg", settings=("learner.products=fp32",)),
     "dmc-d4pg-bf16": Subject("dmc-d4pg", "d4pg", settings=("learner.products=bf16",)),
@@ -73,6 +74,7 @@ SUBJECTS = {
         *LARGE_GROUPS, "learner.group_steps=16384", "learner.learning_rate=0.001",
         "evaluator.share=0.02")),
     "suite-best": Subject("suite-best", "simba", frames_of_step=2),
+    "suite-best-white": Subject("suite-best", "simba", frames_of_step=2, settings=WHITE),
     "suite-best-slow": Subject("suite-best", "simba", frames_of_step=2, settings=SLOW),
     "suite-best-sac": Subject("suite-best", "simba", frames_of_step=2,
                               settings=("learner.algorithm=sac", *SLOW)),

@@ -343,7 +343,8 @@ int actorq_policy_draw_from(actorq_policy *policy, const void *observations, uin
                             float *log_probs, actorq_error *error)
 {
     const row_ends ends = {observations, rows, states, actions};
-    const aq_act_draws draws = {.key = key, .number = number, .period = 1, .log_prob = log_probs};
+    const aq_act_draws draws = {
+        .key = key, .number = number, .period = 1, .octaves = 1, .log_prob = log_probs};
     aq_error problem = {0};
     int rc = draw(policy, &ends, &draws, &problem);
     return aq_library_tell(rc, &problem, error);

@@ -186,11 +186,13 @@ static void renew_noise(aq_act *act, const aq_snapshot *policy, uint32_t rows,
     }
     for (; act->noise_rows < rows; act->noise_rows++) {
         const uint32_t row = act->noise_rows;
+        const aq_draw_at at = {
+            .key = draws->key, .draw = turn, .lane = row, .octaves = is_held ? draws->octaves : 1};
         float *noise = act->noise + row * act->noise_count;
         if (drawing != NULL) {
-            aq_draw_noise(drawing, draws->key, row, turn, count, noise);
+            aq_draw_noise(drawing, &at, count, noise);
         } else {
-            aq_draw_layer_noise(draws->key, row, turn, count, noise);
+            aq_draw_layer_noise(&at, count, noise);
         }
     }
 }

@@ -48,10 +48,11 @@ void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t row
 /* Draws of all rows, and what they leave behind; see draw_source.h. */
 typedef struct aq_act_draws {
     uint64_t key;
-    uint64_t number; /* of these draws, in whatever order */
-    uint32_t period; /* of draws that have the same noise, where it is held; at least 1 */
-    float *drawn;    /* (rows, elements of an action), for heads that keep it */
-    float *log_prob; /* (rows) */
+    uint64_t number;  /* of these draws, in whatever order */
+    uint32_t period;  /* of draws that have the same noise, where it is held; at least 1 */
+    uint32_t octaves; /* of noise that is held */
+    float *drawn;     /* (rows, elements of an action), for heads that keep it */
+    float *log_prob;  /* (rows) */
 } aq_act_draws;
 
 /* The same by layers that take noise, if the policy has any: each row has its own, which is held

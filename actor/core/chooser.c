@@ -24,6 +24,7 @@ static int make_draws(aq_chooser *chooser, const aq_run_config *config, uint64_t
     chooser->draws = (aq_act_draws){
         .key = key,
         .period = (uint32_t)config->actor.noise_steps,
+        .octaves = (uint32_t)config->actor.noise_octaves,
         .log_prob = log_prob != NULL ? (float *)(void *)log_prob : chooser->draws_room,
         .drawn = drawn != NULL ? (float *)(void *)drawn : chooser->draws_room + chooser->lanes,
     };

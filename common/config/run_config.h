@@ -159,6 +159,7 @@ typedef struct aq_run_config {
         bool clipped_double_q;
         double temperature; /* the first, or for ever */
         bool learn_temperature;
+        double temperature_min;          /* of one that is learned */
         double target_entropy;           /* nats, of each element of a continuous action */
         double target_entropy_share;     /* of the most that choices can have */
         uint32_t learning_rate_schedule; /* enum aq_rate_schedule */
@@ -222,6 +223,7 @@ typedef struct aq_run_config {
         uint64_t flush_ms;
         uint32_t noise_ladder;  /* enum aq_noise_ladder */
         uint64_t noise_steps;   /* for which a head that holds noise has the same */
+        uint64_t noise_octaves; /* of such noise (draw_source.h) */
         double explore_end;     /* a share of epsilon and noise; 1: they stay */
         uint64_t explore_steps; /* learner steps */
         char cpus[AQ_RUN_TEXT_MAX];

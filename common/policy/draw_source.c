@@ -13,10 +13,10 @@ typedef struct block {
     uint32_t bits[4];
 } block;
 
-static block block_of(uint64_t key, uint32_t lane, uint64_t draw, uint32_t index)
+static block block_of(const aq_draw_at *at, uint64_t draw, uint32_t index)
 {
-    const uint32_t keys[2] = {(uint32_t)key, (uint32_t)(key >> 32)};
-    const uint32_t counter[4] = {(uint32_t)draw, (uint32_t)(draw >> 32), lane, index};
+    const uint32_t keys[2] = {(uint32_t)at->key, (uint32_t)(at->key >> 32)};
+    const uint32_t counter[4] = {(uint32_t)draw, (uint32_t)(draw >> 32), at->lane, index};
     block made;
     aq_counter_bits(keys, counter, made.bits);
     return made;
@@ -27,30 +27,34 @@ static uint64_t join(uint32_t low, uint32_t high)
     return (uint64_t)high << 32 | low;
 }
 
-static float normal_of(uint64_t key, uint32_t lane, uint64_t draw, uint32_t index)
+/* Octaves lie one behind the other: the first is what there is without others. */
+static float normal_of(const aq_draw_at *at, uint32_t index, uint32_t count)
 {
-    const block of = block_of(key, lane, draw, index);
-    return (float)aq_exact_normal(join(of.bits[0], of.bits[1]), join(of.bits[2], of.bits[3]));
+    double sum = 0.0;
+    for (uint32_t octave = 0; octave < at->octaves; octave++) {
+        const block of = block_of(at, at->draw >> octave, octave * count + index);
+        sum += aq_exact_normal(join(of.bits[0], of.bits[1]), join(of.bits[2], of.bits[3]));
+    }
+    return (float)(sum / sqrt((double)at->octaves));
 }
 
-void aq_draw_noise(const aq_head_drawing *drawing, uint64_t key, uint32_t lane, uint64_t draw,
-                   uint32_t count, float *ret_noise)
+void aq_draw_noise(const aq_head_drawing *drawing, const aq_draw_at *at, uint32_t count,
+                   float *ret_noise)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (drawing->noise == AQ_DRAWS_FROM_UNIFORM) {
-            const block of = block_of(key, lane, draw, i / 4);
+            const block of = block_of(at, at->draw, i / 4);
             ret_noise[i] = (float)(of.bits[i % 4] >> 8) * 0x1p-24f;
         } else {
-            ret_noise[i] = normal_of(key, lane, draw, i);
+            ret_noise[i] = normal_of(at, i, count);
         }
     }
 }
 
-void aq_draw_layer_noise(uint64_t key, uint32_t lane, uint64_t draw, uint32_t count,
-                         float *ret_noise)
+void aq_draw_layer_noise(const aq_draw_at *at, uint32_t count, float *ret_noise)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const float normal = normal_of(key, lane, draw, i);
+        const float normal = normal_of(at, i, count);
         ret_noise[i] = copysignf(sqrtf(fabsf(normal)), normal);
     }
 }

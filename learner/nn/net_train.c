@@ -185,7 +185,8 @@ void aq_net_train_quantize(aq_net_train *train, bool is_quantized)
 
 void aq_net_train_draw(aq_net_train *train, uint64_t key, uint32_t whose, uint64_t draw)
 {
-    aq_draw_layer_noise(key, whose, draw, aq_net_spec_noise(&train->spec), train->noise);
+    const aq_draw_at at = {.key = key, .draw = draw, .lane = whose, .octaves = 1};
+    aq_draw_layer_noise(&at, aq_net_spec_noise(&train->spec), train->noise);
 }
 
 /* ---- forward -------------------------------------------------------------------------------- */

@@ -49,8 +49,6 @@ typedef struct actor_critic {
     uint64_t target_period;
     float tau; /* 0: copies */
     uint64_t policy_period;
-    bool learns_temperature;
-    double fixed_temperature; /* where it does not */
     uint64_t quant_delay;
     uint64_t step;
     size_t parameters;
@@ -153,8 +151,6 @@ int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_s
     self->target_period = config->learner.target_period;
     self->tau = (float)config->learner.tau;
     self->policy_period = kind->is_delayed ? config->learner.policy_delay : 1;
-    self->learns_temperature = kind->is_soft && config->learner.learn_temperature;
-    self->fixed_temperature = config->learner.temperature;
     self->quant_delay = config->learner.qat_delay;
     self->exchange = setup->exchange;
     self->model = setup->model;
@@ -396,7 +392,8 @@ static void plan_step(actor_critic *self, const aq_batch *batch)
 
     self->sections[SECTION_POLICY].is_due = is_policys;
     self->sections[SECTION_CRITIC].is_due = true;
-    self->sections[SECTION_TEMPERATURE].is_due = self->learns_temperature;
+    self->sections[SECTION_TEMPERATURE].is_due =
+        self->setup.log_temperature_min < self->setup.log_temperature_max;
     self->targets_follow = self->tau > 0.0f ? is_policys : next % self->target_period == 0;
     self->work = (aq_actor_critic_work){
         .batch = batch,
@@ -435,6 +432,7 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
         }
     }
     run(self, change_part);
+    aq_actor_critic_hold_temperature(&self->setup, &self->online);
     self->step++;
     *ret_report = report;
     return 0;
@@ -487,9 +485,7 @@ void aq_actor_critic_restored(aq_algorithm *algorithm)
     self->sections[SECTION_POLICY].optimizer.step = self->step / self->policy_period;
     self->sections[SECTION_CRITIC].optimizer.step = self->step;
     self->sections[SECTION_TEMPERATURE].optimizer.step = self->step;
-    if (self->setup.kind->is_soft && !self->learns_temperature) {
-        *self->online.log_temperature = (float)aq_exact_log(self->fixed_temperature);
-    }
+    aq_actor_critic_hold_temperature(&self->setup, &self->online);
 }
 
 aq_slices aq_actor_critic_slices(const aq_algorithm *algorithm, const char *array)

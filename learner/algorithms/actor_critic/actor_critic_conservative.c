@@ -32,8 +32,11 @@ static const float *draw_evenly(aq_actor_critic_share *share, const aq_rows_view
     float *action = share->next_action;
 
     for (uint32_t r = 0; r < view->rows; r++, action += actions) {
-        aq_draw_noise(even, (share->setup->seed ^ EVEN_STREAM) + number,
-                      aq_actor_critic_noise_row(share, view, r), view->work->step, actions, action);
+        const aq_draw_at at = {.key = (share->setup->seed ^ EVEN_STREAM) + number,
+                               .draw = view->work->step,
+                               .lane = aq_actor_critic_noise_row(share, view, r),
+                               .octaves = 1};
+        aq_draw_noise(even, &at, actions, action);
         for (uint32_t i = 0; i < actions; i++) {
             action[i] = 2.0f * action[i] - 1.0f;
         }

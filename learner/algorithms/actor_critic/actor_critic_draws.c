@@ -22,9 +22,11 @@ static void make_noise(aq_actor_critic_share *share, const aq_rows_view *view, u
     const uint32_t actions = share->setup->actions;
 
     for (uint32_t r = 0; r < view->rows; r++) {
-        aq_draw_noise(drawing, (share->setup->seed ^ DRAW_STREAM) + number,
-                      aq_actor_critic_noise_row(share, view, r), view->work->step, actions,
-                      share->draw.noise + (size_t)r * actions);
+        const aq_draw_at at = {.key = (share->setup->seed ^ DRAW_STREAM) + number,
+                               .draw = view->work->step,
+                               .lane = aq_actor_critic_noise_row(share, view, r),
+                               .octaves = 1};
+        aq_draw_noise(drawing, &at, actions, share->draw.noise + (size_t)r * actions);
     }
 }
 

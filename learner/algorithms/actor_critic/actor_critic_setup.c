@@ -15,6 +15,11 @@
 /* The stream of the initial weights, among those of the run's seed: "a-c init". */
 #define INIT_STREAM UINT64_C(0x612d6320696e6974)
 
+static float log_temperature(double temperature)
+{
+    return temperature > 0.0 ? (float)aq_exact_log(temperature) : -INFINITY;
+}
+
 static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)
 {
     setup->bounds = action->bound_count;
@@ -46,6 +51,13 @@ static void take_settings(const aq_actor_critic_kind *kind, const aq_run_config 
     setup->inverse_temperature = (float)config->learner.inverse_temperature;
     if (kind->is_conservative) {
         setup->conservative_weight = (float)config->learner.conservative_weight;
+    }
+    if (kind->is_soft) {
+        const bool is_learned = config->learner.learn_temperature;
+        const double fixed = config->learner.temperature;
+        setup->log_temperature_min =
+            log_temperature(is_learned ? config->learner.temperature_min : fixed);
+        setup->log_temperature_max = is_learned ? INFINITY : log_temperature(fixed);
     }
 }
 
@@ -155,9 +167,19 @@ int aq_actor_critic_nets_begin(const aq_actor_critic_setup *setup, const aq_run_
         rc = aq_net_split_randomize(&setup->value, &nets->value, &rng);
     }
     if (setup->kind->is_soft) {
-        *nets->log_temperature = (float)aq_exact_log(config->learner.temperature);
+        *nets->log_temperature = log_temperature(config->learner.temperature);
+        aq_actor_critic_hold_temperature(setup, nets);
     }
     return rc == 0 ? 0 : aq_fail(error, rc, "no memory to begin a policy and its critics");
+}
+
+void aq_actor_critic_hold_temperature(const aq_actor_critic_setup *setup,
+                                      const aq_actor_critic_nets *nets)
+{
+    float *at = nets->log_temperature;
+    if (at != NULL) {
+        *at = fminf(fmaxf(*at, setup->log_temperature_min), setup->log_temperature_max);
+    }
 }
 
 aq_slices aq_actor_critic_setup_slices(const aq_actor_critic_setup *setup, const char *array)

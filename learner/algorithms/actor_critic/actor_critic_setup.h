@@ -35,6 +35,7 @@ typedef struct aq_actor_critic_setup {
     float action_slope_max;                                 /* 0: not cut */
     float target_noise, target_noise_clip;                  /* 0: none */
     double target_entropy;                                  /* nats */
+    float log_temperature_min, log_temperature_max;         /* equal where it is not learned */
     float bc_weight;                                        /* of one that clones */
     float expectile, inverse_temperature;                   /* implicit only */
     float conservative_weight;                              /* 0: it is not conservative */
@@ -58,6 +59,10 @@ aq_slices aq_actor_critic_setup_slices(const aq_actor_critic_setup *setup, const
 
 /* The places in a lent block. */
 aq_actor_critic_nets aq_actor_critic_nets_view(const aq_actor_critic_setup *setup, float *block);
+
+/* Brings the temperature, if there is one, between its bounds: after a step, and after a resume. */
+void aq_actor_critic_hold_temperature(const aq_actor_critic_setup *setup,
+                                      const aq_actor_critic_nets *nets);
 
 /* As a run begins with them. AQ_E_NOMEM. */
 int aq_actor_critic_nets_begin(const aq_actor_critic_setup *setup, const aq_run_config *config,

@@ -158,7 +158,8 @@ static void check_draw(const aq_head_terms *terms, uint32_t row, const float *ou
     float noise[AQ_BOUNDS_MAX * 8], action[AQ_BOUNDS_MAX], drawn[AQ_BOUNDS_MAX];
     const uint32_t count = drawing->noise_count(terms);
     assert_true(count <= sizeof(noise) / sizeof(noise[0]));
-    aq_draw_noise(drawing, key, lane, row, count, noise);
+    const aq_draw_at at = {.key = key, .draw = row, .lane = lane, .octaves = 1};
+    aq_draw_noise(drawing, &at, count, noise);
     const float log_prob = drawing->draw(terms, outputs, noise, action, drawn);
     assert_memory_equal(got, action, elements * sizeof(float));
     assert_memory_equal(got + elements, action, elements * sizeof(float));

@@ -113,8 +113,12 @@ TEST_IN_FOLDER(draws_are_those_of_an_actor_with_that_key)
         /* Keys and numbers in any order, and more rows than before. */
         const uint64_t key = 7 + i % 2, number = 3 - i / 2;
         const uint32_t rows = 10 + (uint32_t)i * 30;
-        const aq_act_draws draws = {
-            .key = key, .number = number, .period = 1, .drawn = drawn, .log_prob = log_prob};
+        const aq_act_draws draws = {.key = key,
+                                    .number = number,
+                                    .period = 1,
+                                    .octaves = 1,
+                                    .drawn = drawn,
+                                    .log_prob = log_prob};
         aq_act_draw(act, engine, obs, rows, &draws, theirs);
         assert_int_equal(
             actorq_policy_draw(policy, obs, rows, key, number, ours, ours_log_prob, NULL), 0);
@@ -174,8 +178,12 @@ TEST_IN_FOLDER(rows_go_on_from_the_states_that_they_are_given)
                 assert_int_equal(actorq_policy_act_from(policy, seen, PART, before, again, NULL),
                                  0);
             } else {
-                const aq_act_draws draws = {
-                    .key = 7, .number = step, .period = 1, .drawn = drawn, .log_prob = log_prob};
+                const aq_act_draws draws = {.key = 7,
+                                            .number = step,
+                                            .period = 1,
+                                            .octaves = 1,
+                                            .drawn = drawn,
+                                            .log_prob = log_prob};
                 aq_act_draw(act, engine, seen, ROWS, &draws, theirs);
                 assert_int_equal(
                     actorq_policy_draw_from(policy, seen, ROWS, 7, step, states, ours, NULL, NULL),

@@ -164,7 +164,7 @@ TEST(each_row_explores_by_noise_of_its_own_that_is_held_for_the_period)
     float greedy[2][ELEMENTS], held[2][2][ELEMENTS], later[2][ELEMENTS], again[2][ELEMENTS];
     aq_act *act = act_of(&box_env);
     aq_engine *engine = explorer();
-    aq_act_draws draws = {.key = 5, .period = 2};
+    aq_act_draws draws = {.key = 5, .period = 2, .octaves = 1};
     assert_int_equal(aq_act_prepare(act, engine), 0);
     aq_act_greedy(act, engine, obs, 2, greedy);
     assert_true(greedy[0][0] == 0.0f && greedy[0][1] == 0.5f);
@@ -177,6 +177,9 @@ TEST(each_row_explores_by_noise_of_its_own_that_is_held_for_the_period)
     assert_memory_not_equal(held[0][0], held[0][1], sizeof(held[0][0]));
     assert_memory_not_equal(held[0][0], greedy[0], sizeof(greedy[0]));
     draws.key = 6; /* another actor's, at the same step */
+    aq_act_explore(act, engine, obs, 2, &draws, again);
+    assert_memory_not_equal(again, later, sizeof(later));
+    draws = (aq_act_draws){.key = 5, .number = 2, .period = 2, .octaves = 2};
     aq_act_explore(act, engine, obs, 2, &draws, again);
     assert_memory_not_equal(again, later, sizeof(later));
     aq_act_greedy(act, engine, obs, 2, again);

@@ -55,7 +55,8 @@ static void draw_one(const drawing *from, uint64_t number, drawn *made)
     float noise[NOISE_MAX];
     const uint32_t count = how->noise_count(&from->terms);
     assert_true(count <= NOISE_MAX);
-    aq_draw_noise(how, 77, 3, number, count, noise);
+    aq_draw_noise(how, &(aq_draw_at){.key = 77, .draw = number, .lane = 3, .octaves = 1}, count,
+                  noise);
     made->log_prob = how->draw(&from->terms, from->outputs, noise, made->action, made->numbers);
     made->draw = (aq_head_draw){made->action, made->numbers};
 }
@@ -321,16 +322,52 @@ TEST(noise_is_a_function_of_key_environment_and_draw)
     const aq_head_drawing *kinds[] = {aq_head_of(AQ_HEAD_CATEGORICAL)->drawing,
                                       aq_head_of(AQ_HEAD_GAUSSIAN)->drawing};
     for (size_t k = 0; k < 2; k++) {
-        float first[7], again[7], other[4][7];
-        aq_draw_noise(kinds[k], 1, 2, 3, 7, first);
-        aq_draw_noise(kinds[k], 1, 2, 3, 7, again);
+        const aq_draw_at at = {.key = 1, .draw = 3, .lane = 2, .octaves = 1};
+        const aq_draw_at others[] = {
+            {.key = 2, .draw = 3, .lane = 2, .octaves = 1},
+            {.key = 1, .draw = 3, .lane = 1, .octaves = 1},
+            {.key = 1, .draw = 4, .lane = 2, .octaves = 1},
+            {.key = 1, .draw = 3 + (UINT64_C(1) << 32), .lane = 2, .octaves = 1},
+        };
+        float first[7], again[7];
+        aq_draw_noise(kinds[k], &at, 7, first);
+        aq_draw_noise(kinds[k], &at, 7, again);
         assert_memory_equal(first, again, sizeof(first));
-        aq_draw_noise(kinds[k], 2, 2, 3, 7, other[0]);
-        aq_draw_noise(kinds[k], 1, 1, 3, 7, other[1]);
-        aq_draw_noise(kinds[k], 1, 2, 4, 7, other[2]);
-        aq_draw_noise(kinds[k], 1, 2, 3 + (UINT64_C(1) << 32), 7, other[3]);
         for (int i = 0; i < 4; i++) {
-            assert_memory_not_equal(first, other[i], sizeof(first));
+            aq_draw_noise(kinds[k], &others[i], 7, again);
+            assert_memory_not_equal(first, again, sizeof(first));
         }
+    }
+}
+
+/* Of draws that are `apart`, by the definition: numbers held for 1, 2, 4, ... draws. */
+static double shared_by(uint64_t apart, uint32_t octaves)
+{
+    double shared = 0;
+    for (uint32_t octave = 0; octave < octaves; octave++) {
+        shared += fmax(0.0, 1.0 - (double)apart / (double)(UINT64_C(1) << octave)) / octaves;
+    }
+    return shared;
+}
+
+TEST(octaves_are_numbers_that_are_held_for_twice_as_long_each)
+{
+    enum { WALK = 1 << 16 };
+    static float walk[WALK][2];
+    const aq_head_drawing *normal = aq_head_of(AQ_HEAD_GAUSSIAN)->drawing;
+    const uint32_t octaves = 6;
+    for (uint64_t draw = 0; draw < WALK; draw++) {
+        aq_draw_noise(normal, &(aq_draw_at){.key = 1, .draw = draw, .octaves = octaves}, 2,
+                      walk[draw]);
+    }
+    const uint64_t distances[] = {0, 1, 2, 5, 16, 31, 32, 100};
+    for (size_t d = 0; d < sizeof(distances) / sizeof(distances[0]); d++) {
+        double own = 0, others = 0;
+        for (uint64_t draw = 0; draw + distances[d] < WALK; draw++) {
+            own += (double)(walk[draw][0] * walk[draw + distances[d]][0]) / WALK;
+            others += (double)(walk[draw][0] * walk[draw + distances[d]][1]) / WALK;
+        }
+        assert_near(own, shared_by(distances[d], octaves), 0.05);
+        assert_near(others, 0, 0.05);
     }
 }

@@ -79,7 +79,8 @@ static double slope_of(const net_fixture *net, float *value)
 static const float *forward(net_fixture *net, uint64_t draw)
 {
     aq_net_train_draw(net->train, KEY, 1, draw);
-    aq_draw_layer_noise(KEY, 1, draw, NOISES, noise);
+    aq_draw_layer_noise(&(aq_draw_at){.key = KEY, .draw = draw, .lane = 1, .octaves = 1}, NOISES,
+                        noise);
     return aq_net_forward(net->train, &net->params, net->input, ROWS);
 }
 

@@ -45,7 +45,7 @@ static void draw_all(audit_desk *desk, aq_snapshot *by)
     for (uint32_t place = 0; place < PLACES; place++) {
         float *obs = (float *)(void *)group->obs + (place + place / STEPS) * KIT_INPUTS;
         fill_range(obs, KIT_INPUTS, -1, 1, &desk->kit.rng);
-        aq_draw_noise(drawing, 9, place, 0, count, noise);
+        aq_draw_noise(drawing, &(aq_draw_at){.key = 9, .lane = place, .octaves = 1}, count, noise);
         desk->log_prob[place] = drawing->draw(&terms, aq_engine_step(engine, obs, NULL, 1), noise,
                                               group->action + place * group->action_bytes, NULL);
         group->version[place] = VERSION;

@@ -55,7 +55,8 @@ static void draw_all(aq_snapshot *policy, uint32_t cpu_flags, aq_batch *group)
     assert_succeeds(aq_engine_create(policy, 1, cpu_flags, &engine, &refusal));
     for (size_t place = 0; place < PLACES; place++) {
         const void *obs = group->obs + (place + place / STEPS) * group->obs_bytes;
-        aq_draw_noise(drawing, 9, (uint32_t)place, 0, count, noise);
+        const aq_draw_at at = {.key = 9, .lane = (uint32_t)place, .octaves = 1};
+        aq_draw_noise(drawing, &at, count, noise);
         log_prob[place] = drawing->draw(&terms, aq_engine_step(engine, obs, NULL, 1), noise,
                                         group->action + place * group->action_bytes,
                                         drawn != NULL ? drawn + place * elements : NULL);

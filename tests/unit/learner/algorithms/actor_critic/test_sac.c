@@ -153,6 +153,25 @@ TEST(entropy_comes_to_where_it_is_aimed_at)
     }
 }
 
+/* Any entropy is more than is aimed at, so the temperature falls for ever. */
+TEST(a_temperature_falls_to_its_least_and_not_below)
+{
+    const double least[] = {0, 0.15, 0.3};
+    double found[3];
+    EACH_ROW(i, least) {
+        aq_run_config config = share_kit_config(AQ_ALGORITHM_SAC);
+        aq_update_report report;
+        config.learner.target_entropy_share = 0;
+        config.learner.temperature = 0.2;
+        config.learner.temperature_min = least[i];
+        (void)train_bandit(&config, 1, 300, &report);
+        found[i] = report.metrics[AQ_SOFT_TEMPERATURE];
+    }
+    assert_true(found[0] < 0.14);
+    assert_near(found[1], 0.15, 1e-6);
+    assert_near(found[2], 0.3, 1e-6); /* also where it begins below */
+}
+
 /* The checkpoint has the one of before. */
 TEST(a_temperature_that_is_not_learned_is_the_settings_after_a_resume_too)
 {

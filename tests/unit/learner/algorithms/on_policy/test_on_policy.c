@@ -124,7 +124,8 @@ static void fill_step(stand *all, uint32_t row, uint32_t t)
     const uint32_t count = all->head->drawing->noise_count(&terms);
     assert_true(count <= 64);
     draw_obs(all, obs);
-    aq_draw_noise(all->head->drawing, 9, row, all->drawn++, count, noise);
+    const aq_draw_at at = {.key = 9, .draw = all->drawn++, .lane = row, .octaves = 1};
+    aq_draw_noise(all->head->drawing, &at, count, noise);
     recorded(all, 0)[place] =
         all->head->drawing->draw(&terms, outputs_of(all, obs), noise, action, drawn);
     if (all->schema.action.kind == AQ_SPACE_BOX) {

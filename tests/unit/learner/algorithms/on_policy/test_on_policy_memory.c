@@ -86,7 +86,8 @@ static void fill_row(memory_stand *all, uint32_t row)
         *obs = t > 0 ? 0.0f : sign ? 1.0f : -1.0f;
         memcpy(states + boundary * WIDTH, state, sizeof(state));
         aq_forward_step(spec, aq_agent_policy(all->agent), obs, state, 1, scratch, outputs);
-        aq_draw_noise(terms.head->drawing, 9, row, all->drawn++, 1, noise);
+        const aq_draw_at at = {.key = 9, .draw = all->drawn++, .lane = row, .octaves = 1};
+        aq_draw_noise(terms.head->drawing, &at, 1, noise);
         log_prob[place] = terms.head->drawing->draw(&terms, outputs, noise, choice, NULL);
         group->reward[place] = t > 0 && *choice == sign ? 1.0f : 0.0f;
         group->bootstrap[place] = t + 1 == group->length[row] ? 0.0f : 0.5f;
