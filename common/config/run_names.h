@@ -22,7 +22,7 @@
     X(AQ_RUN_DIVERGED, 5, "diverged")
 
 #define AQ_NUMBER(constant, number, word) constant = (number),
-enum aq_role { AQ_ROLES(AQ_NUMBER) };
+enum aq_role { AQ_ROLES(AQ_NUMBER) AQ_ROLES_END };
 enum aq_run_state { AQ_RUN_STATES(AQ_NUMBER) };
 #undef AQ_NUMBER
 
@@ -34,9 +34,7 @@ const char *aq_run_state_name(enum aq_run_state state);
 const char *aq_run_state_text(const char *word);
 
 /* Who takes energy: the learner, and members by the numbers of their roles. */
-#define AQ_ROLE_COUNTED(constant, number, word) +1
-enum { AQ_ENERGY_LEARNER = 0, AQ_ENERGY_ROLES = 1 AQ_ROLES(AQ_ROLE_COUNTED) };
-#undef AQ_ROLE_COUNTED
+enum { AQ_ENERGY_LEARNER = 0, AQ_ENERGY_ROLES = AQ_ROLES_END };
 const char *aq_energy_role_name(uint32_t role);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct aq_experience {
     uint64_t store;        /* that it is numbered for; 0: any */
     bool is_sealed;        /* a seal follows it and proves its bytes: no crc does */
     uint32_t chunk_count;
-    aq_chunk **chunks; /* owned references */
+    aq_chunk **chunks; /* of others */
 } aq_experience;
 
 #endif

@@ -159,7 +159,7 @@ static void add_waits(const Actorq__V1__LearnerStatus *learner, aq_metrics_page 
 static void add_members(const Actorq__V1__StatusReply *status, aq_metrics_page *page)
 {
     aq_page_family(page, AQ_METRIC_GAUGE, "members", "Members of the run, by role.");
-    for (uint32_t role = AQ_ROLE_ACTOR; role < AQ_ENERGY_ROLES; role++) {
+    for (uint32_t role = AQ_ROLE_ACTOR; role < AQ_ROLES_END; role++) {
         size_t count = 0;
         for (size_t i = 0; i < status->n_members; i++) {
             count += (uint32_t)status->members[i]->role == role;

@@ -1,6 +1,6 @@
 /*
  * Chunks for tests: layouts of small spaces, and the columns that every run has, to be filled and
- * looked at.
+ * looked at; and messages that own theirs.
  */
 #ifndef AQ_TESTS_SUPPORT_CHUNKS_H
 #define AQ_TESTS_SUPPORT_CHUNKS_H

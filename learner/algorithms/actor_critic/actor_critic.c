@@ -392,8 +392,7 @@ static void plan_step(actor_critic *self, const aq_batch *batch)
 
     self->sections[SECTION_POLICY].is_due = is_policys;
     self->sections[SECTION_CRITIC].is_due = true;
-    self->sections[SECTION_TEMPERATURE].is_due =
-        self->setup.log_temperature_min < self->setup.log_temperature_max;
+    self->sections[SECTION_TEMPERATURE].is_due = self->setup.learns_temperature;
     self->targets_follow = self->tau > 0.0f ? is_policys : next % self->target_period == 0;
     self->work = (aq_actor_critic_work){
         .batch = batch,

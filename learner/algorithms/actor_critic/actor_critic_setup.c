@@ -53,11 +53,11 @@ static void take_settings(const aq_actor_critic_kind *kind, const aq_run_config 
         setup->conservative_weight = (float)config->learner.conservative_weight;
     }
     if (kind->is_soft) {
-        const bool is_learned = config->learner.learn_temperature;
         const double fixed = config->learner.temperature;
+        setup->learns_temperature = config->learner.learn_temperature;
         setup->log_temperature_min =
-            log_temperature(is_learned ? config->learner.temperature_min : fixed);
-        setup->log_temperature_max = is_learned ? INFINITY : log_temperature(fixed);
+            log_temperature(setup->learns_temperature ? config->learner.temperature_min : fixed);
+        setup->log_temperature_max = setup->learns_temperature ? INFINITY : log_temperature(fixed);
     }
 }
 

@@ -35,10 +35,11 @@ typedef struct aq_actor_critic_setup {
     float action_slope_max;                                 /* 0: not cut */
     float target_noise, target_noise_clip;                  /* 0: none */
     double target_entropy;                                  /* nats */
-    float log_temperature_min, log_temperature_max;         /* equal where it is not learned */
-    float bc_weight;                                        /* of one that clones */
-    float expectile, inverse_temperature;                   /* implicit only */
-    float conservative_weight;                              /* 0: it is not conservative */
+    bool learns_temperature;                                /* soft only, as are its bounds */
+    float log_temperature_min, log_temperature_max;
+    float bc_weight;                      /* of one that clones */
+    float expectile, inverse_temperature; /* implicit only */
+    float conservative_weight;            /* 0: it is not conservative */
     uint32_t candidates; /* a row's actions that it is conservative about; 0: all, or none */
     uint64_t seed;
     uint32_t noise_first; /* of this rank's rows, among those of all ranks */

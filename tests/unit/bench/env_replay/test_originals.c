@@ -248,7 +248,8 @@ static void check_suite(const suite_row *row, bool per_step, size_t steps)
 {
     const aq_recording *recording = read_original(row->name);
     assert_int_equal(recording->step_count, steps);
-    (void)check(recording, per_step, row->most, row->most);
+    const aq_playback_report report = check(recording, per_step, row->most, row->most);
+    assert_int_equal(report.reward.compared, report.steps);
 }
 
 static void skip_without_mujoco(void)
