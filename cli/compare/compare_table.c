@@ -178,7 +178,7 @@ static int print_grid(const grid *made, FILE *out)
     return aq_text_table_end(&table, out);
 }
 
-/* Those of precisions are about a page's other columns, too. */
+/* Captions of precisions speak of columns that only the page has; a terminal goes without. */
 static int print_tables(const aq_compare_summary *summary, FILE *out)
 {
     const bool has_captions = summary->plan->request.subject == AQ_COMPARE_MODES;

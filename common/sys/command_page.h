@@ -28,9 +28,9 @@ typedef struct aq_command {
      * this page. */
     const struct aq_command_page *page;
 
-    /* Instead of all these: another program, which takes this one's place, where it is in the build
-     * tree, from this one's own, and who says that it is not there. */
-    const char *program, *folder, *speaker;
+    const char *program; /* instead of all these: another, which takes this one's place */
+    const char *folder;  /* where that is in the build tree, from this one's own */
+    const char *speaker; /* who says that it is not there */
 } aq_command;
 
 /* The members before `act`, of a page and the struct that holds the defaults. */

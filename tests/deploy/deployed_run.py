@@ -33,12 +33,12 @@ def end_of(wait_s):
     return time.monotonic() + wait_s * PATIENCE
 
 
-def until(what, condition, timeout_s=180, found=str):
+def until(what, condition, timeout_s=180, found=lambda: ""):
     """Waits until condition() is true, and says so; in vain it fails with what is found then."""
     end = end_of(timeout_s)
     while not condition():
         if time.monotonic() > end:
-            raise Failed(f"in {timeout_s * PATIENCE:g} s not: {what} {found()}")
+            raise Failed(f"in {timeout_s * PATIENCE:g} s not: {what} {found()}".rstrip())
         time.sleep(1)
     say(what)
 

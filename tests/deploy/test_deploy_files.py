@@ -49,12 +49,11 @@ def tools_of_the_image(folder):
 
 
 def put_program(folder, name, script):
-    """A script in the place of a program; its path."""
+    """A script in the place of a program."""
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"#!/bin/sh\n{script}\n")
     os.chmod(path, 0o755)
-    return path
 
 
 def load(*path):

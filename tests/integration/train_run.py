@@ -70,5 +70,9 @@ class TrainRun(unittest.TestCase):
                 seen = steps
 
     def wait(self, what, done):
-        wait_for(what, lambda: done() or self.assertIsNone(
-            self.train.poll(), f"it ended, waiting for {what}: {self.said()}"), self.log)
+        def is_done():
+            if not (found := done()):
+                self.assertIsNone(self.train.poll(), f"it ended, waiting for {what}: {self.said()}")
+            return found
+
+        wait_for(what, is_done, self.log)

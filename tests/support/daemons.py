@@ -12,7 +12,7 @@ import time
 PATIENCE_S = 240
 
 
-def wait_for(what, condition, said=str, patience_s=PATIENCE_S, pause_s=0.05):
+def wait_for(what, condition, said=lambda: "", patience_s=PATIENCE_S, pause_s=0.05):
     """What the condition gives once it holds. In vain it fails, with what is said then."""
     end = time.monotonic() + patience_s
     while not (found := condition()):
