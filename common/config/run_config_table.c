@@ -217,7 +217,7 @@ static const aq_setting rows[] = {
      "sac, dsac, cql: the temperature moves to where the policy has the target entropy, by steps "
      "of learner.learning_rate."},
     {MEMBER(F64, learner.temperature_min), "0", 0, 1e6, NULL, "",
-     "Where it is learned it falls no lower, so that chance rules where nothing is worth more."},
+     "sac, dsac, cql: a learned temperature's least. Chance rules where nothing is worth more."},
     {MEMBER(F64, learner.target_entropy), "-1", -20, 0.69, NULL, "nats",
      "sac, dsac, cql: entropy that is aimed at where actions are numbers, for each element, within "
      "+-1. 0.69 is that of chance; one less is a range narrower by a factor of 2.7."},
@@ -379,8 +379,8 @@ static const aq_setting rows[] = {
      "With learner.gsde or learner.noisy, and for sac, dsac and cql where actions are numbers: for "
      "so many steps an environment keeps its noise."},
     {SEEN_MEMBER(U64, actor.noise_octaves, ACTORS), "1", 1, 20, NULL, "",
-     "There as well: noise is a sum of so many numbers, each kept twice as long as the one before, "
-     "the first for actor.noise_steps. Steps of 1 and 10 octaves are pink noise."},
+     "Noise that is kept for actor.noise_steps is a sum of so many numbers, each kept twice as "
+     "long as the one before. One step and 10 octaves are pink noise."},
     {LIVE_SEEN_MEMBER(F64, actor.explore_end, ACTORS), "1", 0, 1, NULL, "",
      "Share of epsilon and noise that is left from learner step actor.explore_steps on; they fall "
      "to it in a straight line, version by version. 1 keeps them as they are."},
