@@ -11,12 +11,6 @@
 /* A row ends with what it needs. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
-const char *aq_compare_table_caption(enum aq_compare_table table)
-{
-    static const char *const captions[] = {AQ_COMPARE_TABLES(AQ_CHOICE_WORD)};
-    return captions[table];
-}
-
 #define AT(member)  offsetof(aq_compare_row, member)
 #define CPU_S(role) (AT(role_cpu_s) + (role) * sizeof(double))
 #define BYTES(edge) (AT(edge_bytes) + (edge) * sizeof(double))
@@ -150,18 +144,40 @@ const aq_compare_column *aq_compare_column_next(enum aq_compare_subject subject,
     return column < end ? column : NULL;
 }
 
+enum aq_compare_stored aq_compare_kind_stored(enum aq_compare_kind kind)
+{
+    switch (kind) {
+    case AQ_KIND_RETURN:
+    case AQ_KIND_TIME:
+    case AQ_KIND_STEPS:
+        return AQ_STORED_MEAN_CI;
+    case AQ_KIND_SIZE:
+        return AQ_STORED_SIZE;
+    case AQ_KIND_SOURCE:
+    case AQ_KIND_MISSING:
+    case AQ_KIND_STATE:
+        return AQ_STORED_WORDS;
+    default:
+        return AQ_STORED_DOUBLE;
+    }
+}
+
 double aq_compare_column_value(const aq_compare_column *column, const aq_compare_row *row,
                                double *ret_ci95)
 {
     const void *at = (const char *)row + column->offset;
-    if (column->kind <= AQ_KIND_STEPS) {
+    *ret_ci95 = NAN;
+    switch (aq_compare_kind_stored(column->kind)) {
+    case AQ_STORED_MEAN_CI:
         *ret_ci95 = ((const aq_mean_ci *)at)->ci95;
         return ((const aq_mean_ci *)at)->mean;
+    case AQ_STORED_DOUBLE:
+        return *(const double *)at;
+    case AQ_STORED_SIZE:
+        return (double)*(const size_t *)at;
+    default:
+        return NAN;
     }
-    *ret_ci95 = NAN;
-    return column->kind < AQ_KIND_SIZE    ? *(const double *)at
-           : column->kind == AQ_KIND_SIZE ? (double)*(const size_t *)at
-                                          : (double)NAN;
 }
 
 const char *aq_compare_column_words(const aq_compare_column *column, const aq_compare_row *row)

@@ -8,19 +8,31 @@
 
 #include "cli/compare/compare_summary.h"
 
-/* What stands together, those of precisions first. */
+/* What stands together, in which order. The last two are no list of columns. */
 #define AQ_COMPARE_TABLES(X)                                                                       \
-    X(AQ_PRECISION_REACHED, "Means over seeds with 95 % intervals. Less fp32: what the same "      \
-                            "versions earned as broadcast, less in fp32.")                         \
-    X(AQ_PRECISION_COST, "Means of a whole run. An actor's steps are those in a second in which "  \
-                         "it does not wait for replay.")                                           \
-    X(AQ_MODE_REACHED, "What was reached, and when: means over seeds with 95 % intervals.")        \
-    X(AQ_MODE_COST, "What it took: means of a whole run. Efficiency: steps/s over as many times "  \
-                    "those of one learner with one actor.")                                        \
-    X(AQ_MODE_USE, "Who used the processors: seconds of processor time of a run, by role.")        \
-    X(AQ_MODE_GRADIENTS, "What its gradients were like.")
-enum aq_compare_table { AQ_COMPARE_TABLES(AQ_CHOICE_CONSTANT) AQ_COMPARE_TABLE_COUNT };
-const char *aq_compare_table_caption(enum aq_compare_table table); /* static storage */
+    X(AQ_PRECISION_REACHED, AQ_COMPARE_PRECISIONS,                                                 \
+      "Means over seeds with 95 % intervals. Less fp32: what the same versions earned as "         \
+      "broadcast, less in fp32.")                                                                  \
+    X(AQ_PRECISION_COST, AQ_COMPARE_PRECISIONS,                                                    \
+      "Means of a whole run. An actor's steps are those in a second in which it does not wait "    \
+      "for replay.")                                                                               \
+    X(AQ_MODE_REACHED, AQ_COMPARE_MODES,                                                           \
+      "What was reached, and when: means over seeds with 95 % intervals.")                         \
+    X(AQ_MODE_COST, AQ_COMPARE_MODES,                                                              \
+      "What it took: means of a whole run. Efficiency: steps/s over as many times those of one "   \
+      "learner with one actor.")                                                                   \
+    X(AQ_MODE_USE, AQ_COMPARE_MODES,                                                               \
+      "Who used the processors: seconds of processor time of a run, by role.")                     \
+    X(AQ_MODE_GRADIENTS, AQ_COMPARE_MODES, "What its gradients were like.")                        \
+    X(AQ_MODE_BEHIND, AQ_COMPARE_MODES,                                                            \
+      "How many versions what was learned from was behind: share of the rows (of the gradients, "  \
+      "where actors push them).")                                                                  \
+    X(AQ_MODE_SCALING, AQ_COMPARE_MODES,                                                           \
+      "Efficiency of so many side by side, 1 where each does as much as one alone: measured, on "  \
+      "the processors that there were, or by the model, where each actor and rank of what was "    \
+      "measured could have one of its own.")
+#define AQ_COMPARE_TABLE_CONSTANT(table, subject, caption) table,
+enum aq_compare_table { AQ_COMPARE_TABLES(AQ_COMPARE_TABLE_CONSTANT) AQ_COMPARE_TABLE_COUNT };
 
 enum aq_compare_place {
     AQ_ON_PAGE = 1,
@@ -31,7 +43,7 @@ enum aq_compare_place {
 };
 
 enum aq_compare_kind {
-    AQ_KIND_RETURN, /* an aq_mean_ci, as the two below; what follows are doubles */
+    AQ_KIND_RETURN,
     AQ_KIND_TIME,
     AQ_KIND_STEPS,
     AQ_KIND_COUNT,
@@ -43,11 +55,15 @@ enum aq_compare_kind {
     AQ_KIND_TIMES,    /* a ratio, as "2.00x" */
     AQ_KIND_CROSSING, /* a time, in the row's words */
     AQ_KIND_SPEEDUP,  /* times, or why there are none */
-    AQ_KIND_SIZE,     /* a size_t */
-    AQ_KIND_SOURCE,   /* from here on words: of energy */
-    AQ_KIND_MISSING,  /* why there is no speed-up */
-    AQ_KIND_STATE,    /* what became of the runs, where not all finished */
+    AQ_KIND_SIZE,
+    AQ_KIND_SOURCE,  /* of energy */
+    AQ_KIND_MISSING, /* why there is no speed-up */
+    AQ_KIND_STATE,   /* what became of the runs, where not all finished */
 };
+
+/* What a row holds of a kind. */
+enum aq_compare_stored { AQ_STORED_MEAN_CI, AQ_STORED_DOUBLE, AQ_STORED_SIZE, AQ_STORED_WORDS };
+enum aq_compare_stored aq_compare_kind_stored(enum aq_compare_kind kind);
 
 typedef struct aq_compare_column {
     enum aq_compare_table table;

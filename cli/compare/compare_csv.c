@@ -32,7 +32,7 @@ static void add_column(const aq_compare_column *column, const aq_compare_row *ro
     double ci95;
     const double value = aq_compare_column_value(column, row, &ci95);
     const char *words = aq_compare_column_words(column, row);
-    if (column->kind >= AQ_KIND_SOURCE) {
+    if (aq_compare_kind_stored(column->kind) == AQ_STORED_WORDS) {
         aq_long_text_add(out, ",%s", words != NULL ? words : "");
     } else {
         aq_long_text_add_cell(out, value);

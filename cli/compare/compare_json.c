@@ -39,11 +39,12 @@ static void put_columns(json_t *object, enum aq_compare_subject subject, const a
         double ci95;
         const double value = aq_compare_column_value(column, row, &ci95);
         const char *words = aq_compare_column_words(column, row);
+        const enum aq_compare_stored stored = aq_compare_kind_stored(column->kind);
         put(object, column->key,
-            column->kind < AQ_KIND_SIZE    ? aq_json_number(value)
-            : column->kind == AQ_KIND_SIZE ? aq_json_count((uint64_t)value)
-            : words != NULL                ? json_string(words)
-                                           : json_null());
+            stored == AQ_STORED_SIZE    ? aq_json_count((uint64_t)value)
+            : stored != AQ_STORED_WORDS ? aq_json_number(value)
+            : words != NULL             ? json_string(words)
+                                        : json_null());
         if (column->ci95_key != NULL) {
             put_number(object, column->ci95_key, ci95);
         }

@@ -13,6 +13,8 @@
 #include "cli/text/text_table.h"
 #include "common/base/plain_text.h"
 
+#define TABLE_HEAD(table, subject, caption) {subject, caption},
+
 enum { STATE_BYTES = 512, COLUMNS_MAX = 12, TITLE_BYTES = 32, BINS_SHOWN = 8 };
 
 typedef struct grid {
@@ -30,14 +32,13 @@ static void fill_columns(const aq_compare_summary *summary, enum aq_compare_tabl
 {
     const enum aq_compare_subject subject = summary->plan->request.subject;
     const aq_compare_column *column = NULL;
-    made->caption = aq_compare_table_caption(table);
     while ((column = aq_compare_column_next(subject, made->place, column)) != NULL) {
         if (column->table != table) {
             continue;
         }
         const bool is_short = made->place == AQ_ON_TERMINAL && column->short_title != NULL;
         const size_t at = made->columns++;
-        made->is_words[at] = column->kind >= AQ_KIND_SOURCE;
+        made->is_words[at] = aq_compare_kind_stored(column->kind) == AQ_STORED_WORDS;
         (void)snprintf(made->titles[at], TITLE_BYTES, "%s",
                        is_short ? column->short_title : column->title);
         for (size_t row = 0; row < made->rows; row++) {
@@ -51,8 +52,6 @@ static void fill_columns(const aq_compare_summary *summary, enum aq_compare_tabl
 static void fill_behind(const aq_compare_summary *summary, grid *made)
 {
     aq_figure room;
-    made->caption = "How many versions what was learned from was behind: share of the rows (of the "
-                    "gradients, where actors push them).";
     for (size_t bin = 0; bin < BINS_SHOWN; bin++) {
         const size_t column = made->columns++;
         const int first = bin == 0 ? 0 : 1 << (bin - 1), last = bin == 0 ? 0 : (1 << bin) - 1;
@@ -75,9 +74,6 @@ static void fill_behind(const aq_compare_summary *summary, grid *made)
 
 static void fill_scaling(const aq_compare_summary *summary, grid *made)
 {
-    made->caption = "Efficiency of so many side by side, 1 where each does as much as one alone: "
-                    "measured, on the processors that there were, or by the model, where each "
-                    "actor and rank of what was measured could have one of its own.";
     made->rows = summary->plan->request.name_count;
     for (size_t point = 0; point < AQ_SCALING_POINTS; point++) {
         const uint64_t parallel = aq_scaling_parallel(point);
@@ -94,29 +90,39 @@ static void fill_scaling(const aq_compare_summary *summary, grid *made)
     }
 }
 
-/* The tables of columns, then, of modes, staleness and scaling. False after the last. */
-static bool fill(const aq_compare_summary *summary, size_t index, enum aq_compare_place place,
+static const struct {
+    enum aq_compare_subject subject;
+    const char *caption;
+} tables[] = {AQ_COMPARE_TABLES(TABLE_HEAD)};
+
+/* The subject's next table from *table on, which becomes the one behind; false: there is none. */
+static bool fill(const aq_compare_summary *summary, enum aq_compare_place place, size_t *table,
                  grid *made)
 {
     const aq_compare_plan *plan = summary->plan;
-    const bool is_of_modes = plan->request.subject == AQ_COMPARE_MODES;
-    const size_t table = index + (is_of_modes ? AQ_MODE_REACHED : 0);
-    const size_t end = is_of_modes ? AQ_COMPARE_TABLE_COUNT : AQ_MODE_REACHED;
-    if (table >= end + (is_of_modes ? 2 : 0)) {
+    while (*table < AQ_COMPARE_TABLE_COUNT && tables[*table].subject != plan->request.subject) {
+        (*table)++;
+    }
+    if (*table == AQ_COMPARE_TABLE_COUNT) {
         return false;
     }
-    *made = (grid){.place = place, .rows = plan->arm_count, .columns = 1, .is_words = {true}};
+    *made = (grid){.place = place,
+                   .caption = tables[*table].caption,
+                   .rows = plan->arm_count,
+                   .columns = 1,
+                   .is_words = {true}};
     (void)snprintf(made->titles[0], TITLE_BYTES, "%s",
                    aq_compare_subject_name(plan->request.subject));
     for (size_t row = 0; row < made->rows; row++) {
         (void)snprintf(made->cells[row][0], STATE_BYTES, "%s", plan->arms[row].name);
     }
-    if (table < end) {
-        fill_columns(summary, (enum aq_compare_table)table, made);
-    } else if (table == end) {
+    const enum aq_compare_table at = (*table)++;
+    if (at == AQ_MODE_BEHIND) {
         fill_behind(summary, made);
-    } else {
+    } else if (at == AQ_MODE_SCALING) {
         fill_scaling(summary, made);
+    } else {
+        fill_columns(summary, at, made);
     }
     return true;
 }
@@ -146,7 +152,7 @@ void aq_compare_table_add(const aq_compare_summary *summary, aq_long_text *out)
     const enum aq_compare_subject subject = summary->plan->request.subject;
     const aq_compare_column *column = NULL;
     grid made;
-    for (size_t i = 0; fill(summary, i, AQ_ON_PAGE, &made); i++) {
+    for (size_t table = 0; fill(summary, AQ_ON_PAGE, &table, &made);) {
         add_grid(&made, out);
     }
     aq_html_methods_begin(out);
@@ -182,11 +188,13 @@ static int print_grid(const grid *made, FILE *out)
 static int print_tables(const aq_compare_summary *summary, FILE *out)
 {
     const bool has_captions = summary->plan->request.subject == AQ_COMPARE_MODES;
+    const char *between = "";
     grid made;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && fill(summary, i, AQ_ON_TERMINAL, &made); i++) {
-        (void)fprintf(out, "%s%s%s", i > 0 ? "\n" : "", has_captions ? made.caption : "",
+    for (size_t table = 0; rc == 0 && fill(summary, AQ_ON_TERMINAL, &table, &made);) {
+        (void)fprintf(out, "%s%s%s", between, has_captions ? made.caption : "",
                       has_captions ? "\n\n" : "");
+        between = "\n";
         rc = print_grid(&made, out);
     }
     return rc;
