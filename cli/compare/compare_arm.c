@@ -11,8 +11,8 @@
 #include "common/base/parse.h"
 #include "common/sys/options.h"
 
-/* From so many on, ranks of a hybrid split the networks, where the algorithm has such; else they
- * have more actors each. */
+/* From so many on, ranks of a hybrid split the networks of an algorithm that learns from items;
+ * those of others have more actors each. */
 enum { SPLIT_MIN = 4, HYBRID_ACTORS = 2 };
 
 /* Without replay each step is learned from once: in small batches, by parameters that are fresh. */

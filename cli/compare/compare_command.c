@@ -71,7 +71,8 @@ static const aq_option option_rows[] = {
     {"set", 0, "KEY=VALUE", "change one setting of all runs; may be given often",
      AQ_TO(aq_settings_assignments_add, compare_arguments, overrides)},
     {"threshold", 0, "X",
-     "the return to be reached (default: the task's own, else from what was reached)",
+     "the return to be reached (default: evaluator.threshold where that is a number, else the "
+     "task's own, else from what was reached)",
      AQ_TO_REAL(compare_arguments, threshold)},
     {"output", 'o', "DIR", "the report's folder (default: a new one below ./compares)",
      AQ_TO_TEXT(compare_arguments, out)},

@@ -134,7 +134,7 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
                      plan->config.learner.hidden, actors, plan->config.actor.envs);
     aq_long_text_add(out, "%s environment steps a run. Threshold %s%s.</p>\n", steps,
                      aq_figure_number(&room, summary->threshold),
-                     summary->threshold_source == AQ_THRESHOLD_GIVEN  ? ", as given"
+                     summary->threshold_source == AQ_THRESHOLD_GIVEN  ? ", as set"
                      : summary->threshold_source == AQ_THRESHOLD_TASK ? ", the task's own"
                                                                       : ", 95 % of the way from "
                                                                         "the baseline's first "

@@ -108,10 +108,10 @@ ACTORQ_API const actorq_policy_facts *actorq_policy_look(const actorq_policy *po
 ACTORQ_API int actorq_policy_act(actorq_policy *policy, const void *observations, uint64_t rows,
                                  void *actions, actorq_error *error);
 
-/* Actions drawn as an actor draws them: what comes out is a function of policy, observations,
- * `key`, `number` (of these draws) and the place of each row, at most 65536, alone. log_probs
- * (rows; NULL: nobody asks) is how likely each was. ACTORQ_E_UNSUPPORTED for a policy that does not
- * draw. */
+/* Actions drawn as an actor draws them whose noise lasts a step: what comes out is a function of
+ * policy, observations, `key`, `number` (of these draws) and the place of each row, at most 65536,
+ * alone. log_probs (rows; NULL: nobody asks) is how likely each was. ACTORQ_E_UNSUPPORTED for a
+ * policy that does not draw. */
 ACTORQ_API int actorq_policy_draw(actorq_policy *policy, const void *observations, uint64_t rows,
                                   uint64_t key, uint64_t number, void *actions, float *log_probs,
                                   actorq_error *error);
