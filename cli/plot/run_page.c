@@ -107,6 +107,7 @@ static bool is_drawn(const char *key, const json_t *value)
                                          "policy_fallbacks",
                                          "broadcast_bytes",
                                          "broadcast_bytes_fp32",
+                                         "broadcast_packed_bytes_fp32",
                                          "actors",
                                          "evaluators",
                                          "shards",

@@ -48,10 +48,11 @@ const aq_metric aq_agent_metric_rows[AQ_AGENT_METRICS] = {
                         .fold = AQ_METRIC_LAST},
     [AQ_AGENT_EXCHANGE_BYTES] =
         {"exchange_bytes", "gradients sent", "bytes",
-         .meaning = "Bytes that each rank sends the others in an update, mean of the last second."},
+         .meaning =
+             "Bytes that each rank sends the others in a gradient step, mean of the last second."},
     [AQ_AGENT_EXCHANGE_MS] =
         {"exchange_ms", "time of the exchange", "ms",
-         .meaning = "What exchanges with the other ranks take of an update, waiting for "
+         .meaning = "What exchanges with the other ranks take of a gradient step, waiting for "
                     "them included, mean of the last second."},
     [AQ_AGENT_NOISE_SCALE] = {"noise_scale", "noise of the gradient", "rows",
                               .meaning =

@@ -190,8 +190,10 @@ static aq_exchange_figures exchange_figures(const aq_trainer_core *core)
     return all;
 }
 
-/* What an update took of the exchange with other ranks, and what that tells of its gradients. */
-static void tell_exchange(aq_trainer_core *core, const aq_exchange_figures *before, double *own)
+/* What each gradient step of an update took of the exchange with other ranks, and what that tells
+ * of its gradients. */
+static void tell_exchange(aq_trainer_core *core, const aq_exchange_figures *before,
+                          const aq_update_report *report, double *own)
 {
     const aq_gradient_exchange *exchange = core->config.exchange;
     const aq_exchange_figures now = exchange_figures(core);
@@ -199,12 +201,13 @@ static void tell_exchange(aq_trainer_core *core, const aq_exchange_figures *befo
     const uint32_t ranks =
         aq_gradient_exchange_ranks(exchange) * aq_model_group_ranks(aq_agent_model(core->agent));
     const double known = ranks > 1 ? 1.0 : (double)NAN;
+    const double share = report->steps > 0 ? known / (double)report->steps : (double)NAN;
     core->sums.exchange_ns += now.spent_ns - before->spent_ns;
     own[AQ_AGENT_NOISE_SCALE] = noise.scale;
     own[AQ_AGENT_GRADIENT_COSINE] = noise.cosine;
     own[AQ_AGENT_RANKS] = known * ranks;
-    own[AQ_AGENT_EXCHANGE_BYTES] = known * (double)(now.sent_bytes - before->sent_bytes);
-    own[AQ_AGENT_EXCHANGE_MS] = known * 1e-6 * (double)(now.spent_ns - before->spent_ns);
+    own[AQ_AGENT_EXCHANGE_BYTES] = share * (double)(now.sent_bytes - before->sent_bytes);
+    own[AQ_AGENT_EXCHANGE_MS] = share * 1e-6 * (double)(now.spent_ns - before->spent_ns);
 }
 
 /* What the agent does not know itself. The audit's are totals of this process. */
@@ -411,7 +414,8 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
             continue;
         }
         tell(core, report.metrics);
-        tell_exchange(core, &before, report.metrics + aq_agent_class(core->agent)->metrics.count);
+        tell_exchange(core, &before, &report,
+                      report.metrics + aq_agent_class(core->agent)->metrics.count);
         if (!count_update(core, rc, &report)) {
             continue;
         }

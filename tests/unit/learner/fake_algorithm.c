@@ -28,8 +28,8 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
     }
     fake->steps++;
     if (fake->link != NULL) {
-        fake->link->sent_bytes += 100;
-        fake->link->spent_ns += 7;
+        fake->link->sent_bytes += 100 * (1 + fake->more);
+        fake->link->spent_ns += 7 * (1 + fake->more);
     }
     if (batch->reward[0] < 0) {
         ret_report->steps = (uint64_t)-batch->reward[0] - 1;
@@ -39,7 +39,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
     fake->arrays[0][0] += 1;
     fake->arrays[3][FAKE_STATE_COUNT - 1] += 1;
     fake->adam_step++;
-    *ret_report = (aq_update_report){.steps = 1, .metrics = {2, 10}};
+    *ret_report = (aq_update_report){.steps = 1 + fake->more, .metrics = {2, 10}};
     return 0;
 }
 

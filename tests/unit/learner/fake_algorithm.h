@@ -30,11 +30,12 @@ typedef struct fake_algorithm {
     aq_agent *agent;   /* that it is in */
     learner_kit *kit;
     uint64_t steps; /* tried */
+    uint64_t more;  /* gradient steps, beside the one, that an update is said to have */
     fake_batch seen[FAKE_SEEN_MAX];
     float arrays[4][FAKE_STATE_COUNT]; /* see kept_arrays.h */
     uint64_t adam_step;
     double learning_rate, critic_learning_rate, epsilon; /* that it was told last */
-    aq_rank_link *link; /* each step sends 100 bytes there, within 7 ns; NULL: nowhere */
+    aq_rank_link *link; /* each gradient step sends 100 bytes there, in 7 ns; NULL: nowhere */
 } fake_algorithm;
 
 extern const aq_algorithm_class fake_algorithm_class;

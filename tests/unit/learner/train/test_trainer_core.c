@@ -177,7 +177,7 @@ TEST_IN(core_desk, desk, sums_add_up_until_they_are_taken)
     assert_true(sums.metrics.values[0] == 0 && sums.metrics.values[1] == 0 && sums.behind_sum == 0);
 }
 
-TEST_IN(core_desk, desk, what_updates_take_of_the_exchange_is_told)
+TEST_IN(core_desk, desk, what_gradient_steps_take_of_the_exchange_is_told)
 {
     aq_rank_link link = {.count = 2, .spent_ns = 1000};
     aq_trainer_core_config config = {.publish_period = PERIOD};
@@ -186,11 +186,12 @@ TEST_IN(core_desk, desk, what_updates_take_of_the_exchange_is_told)
     assert_succeeds(
         aq_trainer_core_create(&config, desk->algorithm.agent, on_policy_due, desk, &desk->core));
     desk->algorithm.link = &link;
+    desk->algorithm.more = 4;
     train(desk, 3);
     const aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     const size_t first = fake_algorithm_class.metrics.count;
     const aq_metric_list *metrics = aq_agent_metrics(desk->algorithm.agent);
-    assert_int_equal(sums.exchange_ns, 3 * 7);
+    assert_int_equal(sums.exchange_ns, 3 * 5 * 7);
     assert_near(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_EXCHANGE_MS), 7e-6, 1e-15);
     assert_true(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_EXCHANGE_BYTES) == 100);
     assert_true(aq_metric_value(metrics, &sums.metrics, first + AQ_AGENT_RANKS) == 2);
@@ -199,7 +200,7 @@ TEST_IN(core_desk, desk, what_updates_take_of_the_exchange_is_told)
     settings.config.learner.rank_rate = AQ_RANK_RATE_LINEAR;
     aq_trainer_core_configure(desk->core, &settings);
     train(desk, 1);
-    assert_near(desk->algorithm.learning_rate, link.count * 2.0 * (1 - 3.0 / 100), 1e-12);
+    assert_near(desk->algorithm.learning_rate, link.count * 2.0 * (1 - 15.0 / 100), 1e-12);
     aq_gradient_exchange_destroy(config.exchange);
 }
 
