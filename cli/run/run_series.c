@@ -17,6 +17,9 @@
 
 enum { NAME_BYTES_MAX = 128 };
 
+/* Lines of one moment may have read the clock in turn; who went back to a checkpoint lost more. */
+#define ONE_MOMENT_S 0.5
+
 /* Of one quantity. */
 typedef struct series_reader {
     char name[NAME_BYTES_MAX]; /* the quantity's path, its slashes are ends of texts */
@@ -66,12 +69,21 @@ static int add(series_reader *reader, const aq_series_point *point)
     return 0;
 }
 
-/* The run stood here before: what it did from there on is not what it became. */
-static void forget_after(series_reader *reader, double env_steps)
+static const aq_series_point *last_of(const aq_run_series *series)
+{
+    return series->count > 0 ? &series->points[series->count - 1] : NULL;
+}
+
+/* The run stood here before: what it did from there on is not what it became. Its time has gone
+ * back then; its environment steps have not where shards kept them. */
+static void forget_after(series_reader *reader, double wall_s, double env_steps)
 {
     aq_run_series *series = &reader->series;
-    while (series->count > 0 && series->points[series->count - 1].env_steps > env_steps) {
+    const aq_series_point *last = last_of(series);
+    const bool went_back = last != NULL && last->wall_s - wall_s > ONE_MOMENT_S;
+    while (last != NULL && (last->env_steps > env_steps || (went_back && last->wall_s > wall_s))) {
         series->count--;
+        last = last_of(series);
     }
     if (reader->anchored > series->count) {
         reader->anchored = series->count;
@@ -112,9 +124,9 @@ static int take_quantity(series_reader *reader, const series_line *line)
         .env_steps = line->env_steps,
         .value = line->fell_back || line->confirmed ? (double)NAN : value,
     };
-    forget_after(reader, point.env_steps);
-    if (reader->series.count > 0) { /* lines of one moment may have read the clock in turn */
-        point.wall_s = fmax(point.wall_s, reader->series.points[reader->series.count - 1].wall_s);
+    forget_after(reader, point.wall_s, point.env_steps);
+    if (reader->series.count > 0) {
+        point.wall_s = fmax(point.wall_s, last_of(&reader->series)->wall_s);
     }
     if (isfinite(line->learner_steps) && (point.env_steps < reader->anchor_env_steps ||
                                           line->learner_steps < reader->anchor_learner_steps)) {

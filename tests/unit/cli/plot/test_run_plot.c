@@ -111,6 +111,21 @@ TEST_IN_FOLDER(what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten)
     assert_true(series.points[0].value == 1 && series.points[1].value == 4);
 }
 
+/* The shard kept its steps and told of them before the first line. */
+TEST_IN_FOLDER(what_a_resumed_run_lost_is_forgotten_though_its_steps_stay)
+{
+    read_series(state, "return",
+                "{\"wall_s\":1,\"env_steps\":100,\"learner_steps\":10,\"return_mean\":1}\n"
+                "{\"wall_s\":2,\"env_steps\":200,\"learner_steps\":20,\"return_mean\":2}\n"
+                "{\"wall_s\":3,\"env_steps\":300,\"learner_steps\":30,\"return_mean\":3}\n"
+                "{\"wall_s\":1.9,\"env_steps\":310,\"learner_steps\":12,\"return_mean\":4}\n"
+                "{\"wall_s\":1.8,\"env_steps\":310,\"return_mean\":5}\n");
+    assert_int_equal(series.count, 3);
+    assert_true(series.points[0].value == 1 && series.points[1].value == 4);
+    assert_true(series.points[1].wall_s == 1.9 && series.points[1].learner_steps == 12);
+    assert_true(series.points[2].value == 5 && series.points[2].wall_s == 1.9);
+}
+
 TEST_IN_FOLDER(confirmations_and_versions_that_fell_back_are_no_points)
 {
     read_series(state, "return",
