@@ -42,7 +42,7 @@ static double waiting_share(const json_t *rank)
                       aq_json_number_of(rank, "publishing_s"));
 }
 
-/* What the programs tell of time is of their life; a run may have several. */
+/* What the learner tells of time is of its life; a run may have several. */
 typedef struct life_times {
     double states[AQ_TIME_STATES]; /* newest; 0 before any */
     double actor_steps;
@@ -57,13 +57,13 @@ static double time_of(const json_t *times, int state)
     return aq_json_number_of(json_object_get(times, states[state].role), key);
 }
 
-/* Whether a role tells less than before: it was started anew. */
-static bool has_fallen(const life_times *life, const json_t *times, const char *role)
+/* Whether the run was gone on with, or its learner died. */
+static bool begins_anew(const life_times *life, const json_t *times)
 {
     double before = 0, now = 0;
     for (int i = 0; i < AQ_TIME_STATES; i++) {
         const double seconds = time_of(times, i);
-        if (strcmp(states[i].role, role) == 0 && isfinite(seconds)) {
+        if (strcmp(states[i].role, "learner") == 0 && isfinite(seconds)) {
             before += life->states[i];
             now += seconds;
         }
@@ -71,19 +71,14 @@ static bool has_fallen(const life_times *life, const json_t *times, const char *
     return now < before;
 }
 
-/* The run was gone on with, or its learner died. Where others tell less, without that, one of them
- * is gone, and those that live still tell of their whole lives. */
-static void end_life(life_times *life, const json_t *times)
+static void end_life(life_times *life)
 {
-    if (!has_fallen(life, times, "learner")) {
-        return;
-    }
     for (int i = 0; i < AQ_TIME_STATES; i++) {
-        if (has_fallen(life, times, states[i].role)) {
-            life->before[i] += life->states[i];
-        }
+        life->before[i] += life->states[i];
+        life->states[i] = 0;
     }
-    life->steps_before += has_fallen(life, times, "actors") ? life->actor_steps : 0;
+    life->steps_before += life->actor_steps;
+    life->actor_steps = 0;
 }
 
 static void take_times(aq_compare_curve *curve, life_times *life, const json_t *times)
@@ -94,7 +89,9 @@ static void take_times(aq_compare_curve *curve, life_times *life, const json_t *
         const double share = waiting_share(i == 0 ? learner : json_array_get(others, i - 1));
         curve->rank_waits[i] = isfinite(share) ? share : curve->rank_waits[i];
     }
-    end_life(life, times);
+    if (begins_anew(life, times)) {
+        end_life(life);
+    }
     const double steps = aq_json_number_of(json_object_get(times, "actors"), "env_steps");
     if (isfinite(steps)) {
         life->actor_steps = steps;

@@ -396,19 +396,23 @@ void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *stat
 
 /* ---- where the time of each role went ------------------------------------------------------- */
 
-/* Actors and shards tell theirs by heartbeat, so it is half a second old; nothing is known of
- * members that have left. Each role's times are of the same stretch, so their shares are right. */
+/* Of this learner's life. Actors and shards tell theirs by heartbeat, so it is half a second old.
+ * Each role's times are of the same stretch, so their shares are right. */
 
 static json_t *actors_time(const aq_learner_service *service)
 {
-    aq_actors_summary sum = aq_learner_service_summary(service);
-    double told_s = sum.inference_s + sum.environment_s + sum.waited_s;
-    if (!(sum.timed_steps > 0)) { /* else it would be of before the first step */
+    const aq_spent spent = aq_learner_service_spent(service, AQ_ROLE_ACTOR);
+    const double inference_s = spent.of[AQ_SPENT_INFERENCE_S];
+    const double environment_s = spent.of[AQ_SPENT_ENVIRONMENT_S];
+    const double waiting_s = spent.of[AQ_SPENT_WAITED_S];
+    const double running_s = spent.of[AQ_SPENT_RUNNING_S];
+    if (!(spent.of[AQ_SPENT_STEPS] > 0)) { /* else it would be of before the first step */
         return json_null();
     }
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "env_steps", sum.timed_steps, "inference_s",
-                     sum.inference_s, "environment_s", sum.environment_s, "waiting_s", sum.waited_s,
-                     "other_s", fmax(0, sum.running_s - told_s), "running_s", sum.running_s);
+    return json_pack(
+        "{s:f, s:f, s:f, s:f, s:f, s:f}", "env_steps", spent.of[AQ_SPENT_STEPS], "inference_s",
+        inference_s, "environment_s", environment_s, "waiting_s", waiting_s, "other_s",
+        fmax(0, running_s - inference_s - environment_s - waiting_s), "running_s", running_s);
 }
 
 static json_t *trainer_time(const aq_trainer_times *times)
@@ -437,14 +441,14 @@ static json_t *learner_time(const aq_training_figures *figures)
 
 static json_t *replay_time(const aq_learner_service *service)
 {
-    aq_replay_said sum;
-    aq_learner_service_replay(service, &sum);
-    const Actorq__V1__ReplayStats *stats = &sum.stats;
-    if (stats->inserted + stats->sampled == 0) {
+    const aq_spent spent = aq_learner_service_spent(service, AQ_ROLE_REPLAY);
+    const double inserting_s = spent.of[AQ_SPENT_INSERTING_S];
+    const double sampling_s = spent.of[AQ_SPENT_SAMPLING_S];
+    if (!(inserting_s + sampling_s > 0)) {
         return json_null();
     }
-    return json_pack("{s:f, s:f, s:f}", "inserting_s", stats->inserting_s, "sampling_s",
-                     stats->sampling_s, "running_s", stats->running_s);
+    return json_pack("{s:f, s:f, s:f}", "inserting_s", inserting_s, "sampling_s", sampling_s,
+                     "running_s", spent.of[AQ_SPENT_RUNNING_S]);
 }
 
 json_t *aq_run_report_time(const aq_run_report *report)

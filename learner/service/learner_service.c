@@ -202,7 +202,7 @@ static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
     }
     reply.state = aq_learner_told_state(service);
     if (record && !has_moved(record, aq_rpc_call_peer(call))) {
-        aq_member_stats_put(&service->stats, request);
+        aq_member_stats_put(&service->stats, record->role, request);
         hear_energy(service, record, request->energy);
         if (record->role == AQ_ROLE_REPLAY && request->replay) {
             aq_coordinator_progress(service->coordinator, record->incarnation,
@@ -341,26 +341,6 @@ void aq_learner_service_restore_gap(aq_learner_service *service, const aq_precis
     service->gap = *gap;
 }
 
-/* Nobody has had this long, and sums of more than that would be no numbers. */
-#define LONGEST_S 1e12
-
-static bool is_time(double time_s)
-{
-    return time_s >= 0 && time_s < LONGEST_S;
-}
-
-static void add_times(aq_actors_summary *summary, const Actorq__V1__ActorStats *stats)
-{
-    if (is_time(stats->running_s) && is_time(stats->inference_s) && is_time(stats->environment_s) &&
-        stats->running_s > 0) {
-        summary->timed_steps += (double)stats->env_steps;
-        summary->inference_s += stats->inference_s;
-        summary->environment_s += stats->environment_s;
-        summary->waited_s += (double)stats->waits_ms * 1e-3;
-        summary->running_s += stats->running_s;
-    }
-}
-
 aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
 {
     aq_actors_summary summary = {.return_mean = NAN};
@@ -372,18 +352,21 @@ aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
         summary.evaluators += record->role == AQ_ROLE_EVALUATOR;
         summary.shards += record->role == AQ_ROLE_REPLAY;
         const aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
-        if (record->role == AQ_ROLE_ACTOR && row && row->has_actor) {
-            add_times(&summary, &row->actor);
-            if (isfinite(row->actor.return_mean)) {
-                return_sum += row->actor.return_mean;
-                return_count++;
-            }
+        if (record->role == AQ_ROLE_ACTOR && row && row->has_actor &&
+            isfinite(row->actor.return_mean)) {
+            return_sum += row->actor.return_mean;
+            return_count++;
         }
     }
     if (return_count) {
         summary.return_mean = return_sum / return_count;
     }
     return summary;
+}
+
+aq_spent aq_learner_service_spent(const aq_learner_service *service, enum aq_role role)
+{
+    return aq_member_stats_spent(&service->stats, role);
 }
 
 void aq_learner_service_replay(const aq_learner_service *service, aq_replay_said *ret_sum)

@@ -15,6 +15,7 @@
 #include "learner/publish/policy_shelf.h"
 #include "learner/publish/precision_gap.h"
 #include "learner/run/coordinator.h"
+#include "learner/service/member_stats.h"
 #include "proto/operations.pb-c.h"
 
 typedef struct aq_learner_service aq_learner_service;
@@ -102,11 +103,11 @@ void aq_learner_service_restore_gap(aq_learner_service *service, const aq_precis
 typedef struct aq_actors_summary {
     uint32_t actors, evaluators, shards;
     double return_mean; /* of training episodes, over the actors that have one; NaN: none */
-    /* Of the actors that told where their time went. */
-    double timed_steps; /* of environments */
-    double inference_s, environment_s, waited_s, running_s;
 } aq_actors_summary;
 aq_actors_summary aq_learner_service_summary(const aq_learner_service *service);
+
+/* Where the time of a role's members went since they joined this learner. */
+aq_spent aq_learner_service_spent(const aq_learner_service *service, enum aq_role role);
 
 /* What the live shards said last, together. */
 void aq_learner_service_replay(const aq_learner_service *service, aq_replay_said *ret_sum);

@@ -126,13 +126,19 @@ TEST_IN_FOLDER(times_of_all_lives_are_added_up)
     assert_true(curve.actor_steps == 20 + 6);
 }
 
-/* The others lived on when the learner died; and of two actors one is gone. */
-TEST_IN_FOLDER(times_of_one_life_are_counted_once)
+/* A learner's first line comes before its actors have told of a step. */
+TEST_IN_FOLDER(times_of_a_life_that_begins_are_added_when_they_are_told)
 {
-    read_text(state, TIMES("10", "5", "2") TIMES("12", "1", "3") TIMES("7", "2", "4"));
+    static const char first[] =
+        "{\"event\":\"progress\",\"wall_s\":1,\"time\":{\"actors\":null,"
+        "\"learner\":{\"training_s\":1,\"waiting_s\":1},\"replay\":null}}\n";
+    char text[4096];
+    snprintf(text, sizeof(text), "%s%s%s", TIMES("10", "5", "2"), first, TIMES("12", "2", "3"));
+    read_text(state, text);
     assert_true(curve.states[AQ_TIME_LEARNER_TRAINING] == 5 + 2);
-    assert_true(curve.states[AQ_TIME_ACTOR_INFERENCE] == 7);
-    assert_true(curve.states[AQ_TIME_REPLAY_SAMPLING] == 4);
+    assert_true(curve.states[AQ_TIME_ACTOR_INFERENCE] == 10 + 12);
+    assert_true(curve.states[AQ_TIME_REPLAY_SAMPLING] == 2 + 3);
+    assert_true(curve.actor_steps == 10 + 12);
 }
 
 TEST_IN_FOLDER(a_file_that_is_not_there_is_said)

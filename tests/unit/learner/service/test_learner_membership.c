@@ -256,33 +256,6 @@ TEST_IN(service_desk, desk, the_summary_is_over_what_actors_said_last)
     assert_true(summary.return_mean == 30);
 }
 
-static void say_times(service_desk *desk, uint64_t member, double inference_s, double running_s)
-{
-    Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
-    Actorq__V1__HeartbeatRequest request = desk_heartbeat(member, member);
-    actor.env_steps = 100;
-    actor.inference_s = inference_s;
-    actor.running_s = running_s;
-    request.actor = &actor;
-    loopback_ask(&desk->loop, &request.base);
-}
-
-TEST_IN(service_desk, desk, times_that_are_none_spoil_no_others)
-{
-    for (uint64_t i = 1; i <= 5; i++) {
-        desk_join(desk, AQ_ROLE_ACTOR, i);
-    }
-    say_times(desk, 1, 2, 10);
-    say_times(desk, 2, NAN, 10);
-    say_times(desk, 3, INFINITY, 10);
-    say_times(desk, 4, 2, 1e308);
-    say_times(desk, 5, -1e308, 10);
-    const aq_actors_summary summary = aq_learner_service_summary(desk->service);
-    assert_true(summary.timed_steps == 100);
-    assert_true(summary.inference_s == 2);
-    assert_true(summary.running_s == 10);
-}
-
 TEST_IN(service_desk, desk, what_a_member_said_goes_with_it)
 {
     const Actorq__V1__LeaveRequest leave = desk_leave(1, 50);

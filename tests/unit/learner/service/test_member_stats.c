@@ -21,7 +21,7 @@ static void put_actor(aq_member_stats *stats, uint64_t incarnation, uint64_t env
     request.incarnation = incarnation;
     request.actor = &actor;
     actor.env_steps = env_steps;
-    aq_member_stats_put(stats, &request);
+    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
 }
 
 static void put_replay(aq_member_stats *stats, uint64_t incarnation, const char *waiting)
@@ -34,7 +34,7 @@ static void put_replay(aq_member_stats *stats, uint64_t incarnation, const char 
     request.replay = &replay;
     replay.inserted = incarnation;
     replay.waiting = text; /* gone when this returns */
-    aq_member_stats_put(stats, &request);
+    aq_member_stats_put(stats, AQ_ROLE_REPLAY, &request);
     memset(text, '!', sizeof(text));
 }
 
@@ -57,8 +57,59 @@ TEST_IN(aq_member_stats, stats, a_heartbeat_without_numbers_leaves_those_before_
     Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     put_actor(stats, 5, 10);
     request.incarnation = 5;
-    aq_member_stats_put(stats, &request);
+    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
     assert_int_equal(aq_member_stats_find(stats, 5)->actor.env_steps, 10);
+}
+
+static void put_times(aq_member_stats *stats, uint64_t incarnation, uint64_t env_steps,
+                      double inference_s, double running_s)
+{
+    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
+    request.incarnation = incarnation;
+    request.actor = &actor;
+    actor.env_steps = env_steps;
+    actor.inference_s = inference_s;
+    actor.running_s = running_s;
+    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
+}
+
+/* An actor that lived on when the learner died begins with what another learner has counted. */
+TEST_IN(aq_member_stats, stats, what_was_spent_counts_from_the_first_word_on_and_stays)
+{
+    put_times(stats, 5, 0, 0, 0);
+    put_times(stats, 6, 1000, 50, 80);
+    put_times(stats, 5, 100, 2, 10);
+    put_times(stats, 6, 1200, 51, 85);
+    aq_spent spent = aq_member_stats_spent(stats, AQ_ROLE_ACTOR);
+    assert_true(spent.of[AQ_SPENT_STEPS] == 100 + 200);
+    assert_true(spent.of[AQ_SPENT_INFERENCE_S] == 2 + 1);
+    assert_true(spent.of[AQ_SPENT_RUNNING_S] == 10 + 5);
+    assert_true(spent.of[AQ_SPENT_SAMPLING_S] == 0);
+
+    aq_member_stats_remove(stats, 6);
+    put_times(stats, 6, 1300, 52, 90); /* it was lost, and is back */
+    put_times(stats, 6, 1400, 53, 95);
+    spent = aq_member_stats_spent(stats, AQ_ROLE_ACTOR);
+    assert_true(spent.of[AQ_SPENT_STEPS] == 100 + 200 + 100);
+    assert_true(spent.of[AQ_SPENT_RUNNING_S] == 10 + 5 + 5);
+    assert_true(aq_member_stats_spent(stats, AQ_ROLE_REPLAY).of[AQ_SPENT_RUNNING_S] == 0);
+}
+
+TEST_IN(aq_member_stats, stats, times_that_are_none_spoil_no_others)
+{
+    static const double rubbish[][2] = {{NAN, 10}, {INFINITY, 10}, {2, 1e308}, {-1e308, 10}};
+    put_times(stats, 1, 0, 0, 0);
+    put_times(stats, 1, 100, 2, 10);
+    put_times(stats, 1, 100, NAN, 12);
+    for (uint64_t i = 0; i < 4; i++) {
+        put_times(stats, 2 + i, 0, 0, 0);
+        put_times(stats, 2 + i, 100, rubbish[i][0], rubbish[i][1]);
+    }
+    const aq_spent spent = aq_member_stats_spent(stats, AQ_ROLE_ACTOR);
+    assert_true(spent.of[AQ_SPENT_STEPS] == 100);
+    assert_true(spent.of[AQ_SPENT_INFERENCE_S] == 2);
+    assert_true(spent.of[AQ_SPENT_RUNNING_S] == 10);
 }
 
 TEST_IN(aq_member_stats, stats, each_row_owns_its_text_wherever_it_moves)
@@ -100,7 +151,7 @@ static void put_failure(aq_member_stats *stats, uint64_t incarnation, const char
     request.incarnation = incarnation;
     request.actor = &actor;
     actor.env_failure = (char *)(uintptr_t)why;
-    aq_member_stats_put(stats, &request);
+    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
 }
 
 static size_t failure_size(const aq_member_stats *stats, uint64_t incarnation)
@@ -141,7 +192,7 @@ TEST_IN(aq_member_stats, stats, what_is_not_known_of_a_message_is_not_kept)
     request.replay = &replay;
     actor.base.n_unknown_fields = replay.base.n_unknown_fields = 1;
     actor.base.unknown_fields = replay.base.unknown_fields = &unknown;
-    aq_member_stats_put(stats, &request);
+    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
     const aq_member_stats_row *row = aq_member_stats_find(stats, 5);
     assert_int_equal(row->actor.base.n_unknown_fields, 0);
     assert_null(row->actor.base.unknown_fields);
