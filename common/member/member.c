@@ -44,9 +44,10 @@ struct aq_member {
     aq_member_owner owner;
     aq_rng jitter;
     aq_member_view view;
-    aq_member_view next; /* what an answer would make of the view */
-    uint64_t joined_run; /* the last that the owner was told of; 0: none */
-    bool is_calling;     /* one call is out */
+    aq_member_view next;      /* what an answer would make of the view */
+    uint64_t joined_run;      /* the last that the owner was told of; 0: none */
+    aq_energy_reading before; /* what this process had taken when it joined that */
+    bool is_calling;          /* one call is out */
     uint32_t holders;
     bool gone;          /* destroyed: nobody is told anything any more */
     bool registered;    /* the learner has this member, for all that is known here */
@@ -189,14 +190,29 @@ static bool is_refused(aq_member *member, char ret_reason[REASON_MAX])
 
 /* ---- energy --------------------------------------------------------------------------------- */
 
+/* What it took while it waited for a run, or for another one, is not this run's. */
+static void begin_energy(aq_member *member)
+{
+    if (member->identity.meter != NULL) {
+        aq_energy_meter_read(member->identity.meter, aq_clock_monotonic_ns(), &member->before);
+    }
+}
+
 /* NULL without a meter. */
 static Actorq__V1__EnergyStats *read_energy(const aq_member *member, aq_wire_energy *energy)
 {
     if (member->identity.meter == NULL) {
         return NULL;
     }
+    const aq_energy_reading *before = &member->before;
     aq_energy_reading reading;
     aq_energy_meter_read(member->identity.meter, aq_clock_monotonic_ns(), &reading);
+    reading.wall_s -= before->wall_s;
+    reading.cpu_s -= before->cpu_s;
+    reading.measured_j -= before->measured_j;
+    reading.machine_j -= before->machine_j;
+    reading.dram_j -= before->dram_j;
+    reading.idle_j -= before->idle_j;
     aq_wire_energy_to(&reading, energy);
     return &energy->message;
 }
@@ -288,6 +304,7 @@ static void join_answered(aq_member *member, const Actorq__V1__JoinReply *reply)
     if (!again) {
         member->next.version = 0;
         member->next.shard_count = 0;
+        begin_energy(member);
     }
     member->view = member->next;
     if (member->view.run_state != AQ_RUN_RUNNING) {

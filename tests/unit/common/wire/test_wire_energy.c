@@ -1,6 +1,9 @@
 /*
  * What processes say of their energy: over the wire and back, and what is not believed.
  */
+#include <time.h>
+
+#include "common/base/clock.h"
 #include "common/energy/energy_meter.h"
 #include "common/wire/wire_energy.h"
 #include "tests/support/test.h"
@@ -109,16 +112,31 @@ static int metered_teardown(void **state)
     return 0;
 }
 
-TEST_WITH(heartbeats_and_the_last_word_tell_energy, metered_setup, metered_teardown)
+/* Takes two milliseconds of processor time. */
+static void work(void)
+{
+    const clock_t begun = clock();
+    while (clock() - begun < CLOCKS_PER_SEC / 500) {
+    }
+}
+
+TEST_WITH(heartbeats_and_the_last_word_tell_energy_since_joining, metered_setup, metered_teardown)
 {
     member_fake *fake = *state;
+    aq_energy_reading waited, now;
+    aq_energy_meter_read(meter, aq_clock_monotonic_ns(), &waited);
     fake_settle(fake);
+    work();
     fake_wait_for_call(fake, 1000);
     Actorq__V1__HeartbeatRequest *beat =
         (void *)fake_request(fake, "Heartbeat", &actorq__v1__heartbeat_request__descriptor);
     assert_non_null(beat->energy);
     double cpu_s = beat->energy->cpu_s;
-    assert_true(cpu_s > 0);
+    aq_energy_meter_read(meter, aq_clock_monotonic_ns(), &now);
+    assert_true(cpu_s >= 0.001);
+    assert_true(cpu_s <= now.cpu_s - waited.cpu_s);
+    assert_true(beat->energy->wall_s > 0);
+    assert_true(beat->energy->wall_s <= now.wall_s - waited.wall_s);
     fake_beat answer;
     fake_beat_init(&answer);
     fake_reply(fake, &answer.reply.base);
