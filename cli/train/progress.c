@@ -12,16 +12,14 @@
 
 #include "common/base/clock.h"
 #include "common/base/parse.h"
-#include "common/config/run_config.h"
 
 enum { LINE_MAX_BYTES = 1024, FIELD_MAX_BYTES = 512, COLUMNS_DEFAULT = 80, FIGURE_MAX = 32 };
 #define TERMINAL_PERIOD_NS (100 * AQ_NS_PER_MS)
 #define PLAIN_PERIOD_NS    (2 * AQ_NS_PER_S)
 
-void aq_progress_init(aq_progress *progress, const aq_run_config *config)
+void aq_progress_init(aq_progress *progress)
 {
-    *progress =
-        (aq_progress){.config = config, .is_terminal = isatty(STDERR_FILENO), .left_s = NAN};
+    *progress = (aq_progress){.is_terminal = isatty(STDERR_FILENO), .left_s = NAN};
 }
 
 /* ---- what is known -------------------------------------------------------------------------- */
@@ -31,18 +29,18 @@ static double share_of(double done, double limit)
     return limit > 0 ? fmin(done / limit, 1) : 0; /* what was under way at the end comes late */
 }
 
-/* Of the limit that is nearest. */
-static double share_used(const aq_run_config *config, const Actorq__V1__LearnerStatus *learner)
+/* Of the limit that is nearest. They are those of now: `actorq set` may change them. */
+static double share_used(const Actorq__V1__LearnerStatus *learner)
 {
     return fmax(share_of((double)learner->env_steps, (double)learner->env_steps_limit),
-                fmax(share_of((double)learner->learner_steps, (double)config->limits.learner_steps),
-                     share_of(learner->wall_s, config->limits.wall_s)));
+                fmax(share_of((double)learner->learner_steps, (double)learner->learner_steps_limit),
+                     share_of(learner->wall_s, learner->wall_limit_s)));
 }
 
 void aq_progress_take(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status)
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
-    progress->share = share_used(progress->config, learner);
+    progress->share = share_used(learner);
     if (progress->first_ns == 0) {
         progress->first_ns = now_ns;
         progress->first_share = progress->share;

@@ -9,11 +9,9 @@
 #include <stdint.h>
 
 #include "cli/text/spark_line.h"
-#include "common/config/run_config.h"
 #include "proto/operations.pb-c.h"
 
 typedef struct aq_progress {
-    const aq_run_config *config; /* lent: its limits */
     bool is_terminal;
     int64_t next_ns;
     bool drawn; /* a line stands on the terminal that must be cleared before other output */
@@ -24,7 +22,7 @@ typedef struct aq_progress {
     double left_s;             /* at the pace of the whole run; NaN: unknown */
 } aq_progress;
 
-void aq_progress_init(aq_progress *progress, const aq_run_config *config);
+void aq_progress_init(aq_progress *progress);
 
 /* Takes in where the run stands. */
 void aq_progress_take(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status);

@@ -453,7 +453,7 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     session->config = config;
     session->options = options;
     session->result.learners = options->learners > 1 ? options->learners : 1;
-    aq_progress_init(&session->progress, config);
+    aq_progress_init(&session->progress);
     aq_credentials_forget(); /* all meet in a folder that only this user can enter */
     session->http = take_http(options);
     int rc = aq_own_loop_init(&session->loop, on_signal, session, error);

@@ -131,11 +131,14 @@ static void event_status(void *user, Actorq__V1__StatusReply *reply,
                          Actorq__V1__LearnerStatus *status)
 {
     aq_learner_events *events = user;
+    const aq_run_config *config = &events->parts->live.now.config;
     const aq_rpc_counters counters = aq_rpc_dispatcher_counters(events->parts->ports.dispatcher);
     reply->uptime_s = aq_ns_to_s(aq_clock_monotonic_ns() - events->parts->started_ns);
     reply->run_dir = aq_wire_text(events->parts->folder.path);
     reply->http = aq_wire_text(aq_learner_pages_url(events->parts->pages));
-    status->env_steps_limit = events->parts->live.now.config.limits.env_steps;
+    status->env_steps_limit = config->limits.env_steps;
+    status->learner_steps_limit = config->limits.learner_steps;
+    status->wall_limit_s = config->limits.wall_s;
     status->checkpoint_step = aq_checkpointer_step(events->parts->checkpointer);
     status->rejected_messages = counters.refused_frames;
     aq_run_report_status(events->parts->report, status);

@@ -9,12 +9,10 @@
 
 enum { WIDE = 1000 };
 
-/* A run of no limits but those that the status says. */
 static aq_progress progress_of(const status_fixture *fixture)
 {
-    static aq_run_config config;
     aq_progress progress;
-    aq_progress_init(&progress, &config);
+    aq_progress_init(&progress);
     aq_progress_take(&progress, AQ_NS_PER_S, &fixture->reply);
     return progress;
 }
@@ -104,20 +102,22 @@ TEST_IN(status_fixture, fixture, what_is_left_goes_by_the_pace_of_the_whole_run)
 
 TEST_IN(status_fixture, fixture, the_limit_that_is_nearest_is_the_budget)
 {
-    aq_run_config config = {0};
     aq_progress progress;
     fixture->learner.env_steps = 50000;
     fixture->learner.learner_steps = 300;
     fixture->learner.wall_s = 20;
-    config.limits.learner_steps = 1000;
-    aq_progress_init(&progress, &config);
+    fixture->learner.learner_steps_limit = 1000;
+    aq_progress_init(&progress);
     aq_progress_take(&progress, 1, &fixture->reply);
     assert_near(progress.share, 0.3, 1e-9);
-    config.limits.wall_s = 40;
+    fixture->learner.wall_limit_s = 40;
     aq_progress_take(&progress, 2, &fixture->reply);
     assert_near(progress.share, 0.5, 1e-9);
-    fixture->learner.env_steps = 510000; /* what came after the last step is no more than all */
+    fixture->learner.wall_limit_s = 80; /* changed while it runs */
     aq_progress_take(&progress, 3, &fixture->reply);
+    assert_near(progress.share, 0.3, 1e-9);
+    fixture->learner.env_steps = 510000; /* what came after the last step is no more than all */
+    aq_progress_take(&progress, 4, &fixture->reply);
     assert_near(progress.share, 1, 0);
 }
 
@@ -206,10 +206,9 @@ static size_t count_in(const char *text, const char *word)
 
 TEST_IN(status_fixture, fixture, in_a_file_there_is_a_line_every_two_seconds)
 {
-    aq_run_config config = {0};
     aq_progress progress;
     stderr_capture_begin();
-    aq_progress_init(&progress, &config); /* a file is no terminal */
+    aq_progress_init(&progress); /* a file is no terminal */
     for (int64_t ms = 0; ms <= 5000; ms += 25) {
         aq_progress_show(&progress, ms * AQ_NS_PER_MS, &fixture->reply, "");
     }
@@ -222,10 +221,9 @@ TEST_IN(status_fixture, fixture, in_a_file_there_is_a_line_every_two_seconds)
 
 TEST_IN(status_fixture, fixture, on_a_terminal_the_line_is_drawn_over_itself_and_cleared)
 {
-    aq_run_config config = {0};
     aq_progress progress;
     stderr_capture_begin();
-    aq_progress_init(&progress, &config);
+    aq_progress_init(&progress);
     progress.is_terminal = true;
     for (int64_t ms = 0; ms < 1000; ms += 25) {
         aq_progress_show(&progress, ms * AQ_NS_PER_MS, &fixture->reply, "");
@@ -242,11 +240,10 @@ TEST_IN(status_fixture, fixture, on_a_terminal_the_line_is_drawn_over_itself_and
 TEST(a_status_that_is_no_learners_shows_nothing)
 {
     status_fixture fixture;
-    aq_run_config config = {0};
     aq_progress progress;
     status_fixture_shard(&fixture);
     stderr_capture_begin();
-    aq_progress_init(&progress, &config);
+    aq_progress_init(&progress);
     aq_progress_show(&progress, 0, &fixture.reply, "");
     aq_progress_clear(&progress);
     assert_string_equal(captured(), "");
