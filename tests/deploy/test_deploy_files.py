@@ -294,6 +294,18 @@ class Ranks(unittest.TestCase):
                          "PATH": f"{folder}:/usr/bin:/bin"}).stdout
                 self.assertEqual(said, "10.0.0.1,10.0.0.2 actorq-learner --resume\n")
 
+    def test_the_first_rank_of_a_life_before_does_not_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("mpirun", "exec /bin/sleep 0.3"), ("sleep", ":"),
+                               ("ssh-keygen", "echo key")):
+                put_program(folder, name, text)
+            done = subprocess.run(  # the process id stays that of the shell
+                ["sh", "-c", 'own=$TMPDIR/actorq-ranks-$$; mkdir "$own"; '
+                 'echo 999999999 >"$own/first"; exec "$0" host actorq-learner',
+                 os.path.join(DEPLOY, "image", "ranks.sh")], check=False,
+                env={"ACTORQ_CERTS": folder, "TMPDIR": folder, "PATH": f"{folder}:/usr/bin:/bin"})
+            self.assertEqual(done.returncode, 0)
+
 
 class Sweeps(unittest.TestCase):
     SPEC = ("task: gym:CartPole-v1\ntrials: 1\nrungs: [500]\n"
