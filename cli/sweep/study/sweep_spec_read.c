@@ -307,22 +307,28 @@ static int take_rungs(const aq_sweep_reader *reader, aq_yaml_node node, aq_sweep
         return take_rung_list(reader, node, spec);
     }
     const aq_yaml_node keep = aq_yaml_find(node, "keep"), steps = aq_yaml_find(node, "env_steps");
-    uint64_t every = 0, times = 0;
+    const aq_yaml_node every = aq_yaml_find(node, "every"), times = aq_yaml_find(node, "times");
+    const bool is_listed = aq_yaml_kind(steps) != AQ_YAML_NOTHING;
+    uint64_t apart = 0, count = 0;
     int rc = aq_sweep_keys_check(reader, node, keys);
     if (rc == 0 && aq_yaml_kind(keep) != AQ_YAML_NOTHING) {
         rc = take_real(reader, keep, 1.1, 100, &spec->keep);
     }
-    if (rc != 0 || aq_yaml_kind(steps) != AQ_YAML_NOTHING) {
+    if (rc == 0 && is_listed &&
+        (aq_yaml_kind(every) != AQ_YAML_NOTHING || aq_yaml_kind(times) != AQ_YAML_NOTHING)) {
+        rc = aq_sweep_wrong(reader, node, "either 'env_steps', or 'every' and 'times'");
+    }
+    if (rc != 0 || is_listed) {
         return rc != 0 ? rc : take_rung_list(reader, steps, spec);
     }
-    rc = take_whole(reader, aq_yaml_find(node, "every"), 1, UINT64_C(1000000000), &every);
+    rc = take_whole(reader, every, 1, UINT64_C(1000000000), &apart);
     if (rc == 0) {
-        rc = take_whole(reader, aq_yaml_find(node, "times"), 1, AQ_SWEEP_RUNGS_MAX, &times);
+        rc = take_whole(reader, times, 1, AQ_SWEEP_RUNGS_MAX, &count);
     }
-    for (size_t i = 0; rc == 0 && i < times; i++) {
-        spec->rungs[i] = (i + 1) * every;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        spec->rungs[i] = (i + 1) * apart;
     }
-    spec->rung_count = (size_t)times;
+    spec->rung_count = (size_t)count;
     return rc;
 }
 
@@ -366,6 +372,29 @@ enum { SPEC_ROWS = sizeof(spec_rows) / sizeof(spec_rows[0]) };
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
+static int check_population(const aq_sweep_reader *reader, aq_yaml_node top, aq_sweep_spec *spec)
+{
+    const aq_yaml_node keep = aq_yaml_find(aq_yaml_find(top, "rungs"), "keep");
+    const aq_yaml_node round = aq_yaml_find(top, "round");
+    if (spec->trials < 2 || spec->rung_count < 2 || spec->trials > AQ_SWEEP_ROUND_MAX) {
+        return aq_sweep_wrong(reader, top,
+                              "method pbt needs 2 to %d trials, its members, and two rungs or more",
+                              AQ_SWEEP_ROUND_MAX);
+    }
+    if (aq_yaml_kind(round) != AQ_YAML_NOTHING) {
+        return aq_sweep_wrong(reader, round,
+                              "'round' is not for method: pbt, which decides on all members at "
+                              "once");
+    }
+    if (aq_yaml_kind(keep) != AQ_YAML_NOTHING) {
+        return aq_sweep_wrong(reader, keep,
+                              "'keep' is not for method: pbt, where all go on; population: "
+                              "{replace: ...} says how many do so from others");
+    }
+    spec->round = spec->trials;
+    return 0;
+}
+
 static int check_method(const aq_sweep_reader *reader, aq_yaml_node top, aq_sweep_spec *spec)
 {
     if (spec->method == AQ_SWEEP_GRID) {
@@ -379,19 +408,13 @@ static int check_method(const aq_sweep_reader *reader, aq_yaml_node top, aq_swee
     if (spec->trials == 0) {
         return aq_sweep_wrong(reader, top, "'trials' is missing: how many are to be tried?");
     }
-    if (spec->method != AQ_SWEEP_PBT) {
-        return aq_yaml_kind(aq_yaml_find(top, "population")) == AQ_YAML_NOTHING
-                   ? 0
-                   : aq_sweep_wrong(reader, aq_yaml_find(top, "population"),
-                                    "'population' is for method: pbt");
+    if (spec->method == AQ_SWEEP_PBT) {
+        return check_population(reader, top, spec);
     }
-    if (spec->trials < 2 || spec->rung_count < 2 || spec->trials > AQ_SWEEP_ROUND_MAX) {
-        return aq_sweep_wrong(reader, top,
-                              "method pbt needs 2 to %d trials, its members, and two rungs or more",
-                              AQ_SWEEP_ROUND_MAX);
-    }
-    spec->round = spec->trials;
-    return 0;
+    const aq_yaml_node population = aq_yaml_find(top, "population");
+    return aq_yaml_kind(population) == AQ_YAML_NOTHING
+               ? 0
+               : aq_sweep_wrong(reader, population, "'population' is for method: pbt");
 }
 
 /* A setting that is varied is not fixed. */

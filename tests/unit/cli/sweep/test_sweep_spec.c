@@ -94,6 +94,11 @@ TEST(what_is_wrong_is_said_with_its_line)
         {HEAD SPACE "objective: {cost: return}\n", "'return' is no cost; there are env_steps"},
         {HEAD SPACE "population: {mutate: 1}\n", "'population' is for method: pbt"},
         {HEAD SPACE "method: pbt\n", "method pbt needs 2 to 256 trials"},
+        {HEAD SPACE "rungs: {env_steps: [100], times: 3}\n", "either 'env_steps', or 'every' and"},
+        {HEAD SPACE "method: pbt\nrungs: [100, 200]\nround: 4\n",
+         "s.yaml:6: 'round' is not for method: pbt"},
+        {HEAD SPACE "method: pbt\nrungs: {env_steps: [100, 200], keep: 2}\n",
+         "s.yaml:5: 'keep' is not for method: pbt"},
     };
     EACH_ROW(i, rows) {
         aq_sweep_spec spec;
