@@ -7,12 +7,14 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
 /* Chance returns 20 at least: see sweep_found(). */
 static const char study_text[] = "task: gym:CartPole-v1\n"
+                                 "preset: cartpole-dqn\n"
                                  "trials: 1\n"
                                  "seeds: 1\n"
                                  "rungs: [1000, 4000]\n"
@@ -183,6 +185,45 @@ TEST_IN_FOLDER(a_run_goes_on_from_its_checkpoint_or_begins_anew)
         assert_succeeds(aq_sweep_training_prepare(study, dir, 0, &refusal));
         assert_int_equal(aq_path_exists(folder), count == 2);
     }
+    sweep_dismiss(&hand);
+}
+
+static void on_echoed(aq_own_child *child, int signal_number, int64_t status)
+{
+    (void)child;
+    assert_int_equal(signal_number, 0);
+    assert_int_equal(status, 0);
+}
+
+/* What `actorq` is started with. */
+static const char *words_of(const aq_sweep_study *study, const char *dir)
+{
+    char path[CLI_PATH_MAX + 96];
+    aq_own_child child = {.ended = on_echoed};
+    aq_sweep_training_folder(study, dir, 0, path, sizeof(path));
+    assert_succeeds(aq_sweep_training_start(study, dir, 0, "/bin/echo", -1, uv_default_loop(),
+                                            &child, &refusal));
+    (void)uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+    aq_text_append(path, sizeof(path), ".json");
+    return file_text(path);
+}
+
+/* Its folder may be a copy of a run's that had one more: what does not count is as in a new run. */
+TEST_IN_FOLDER(a_run_that_goes_on_takes_no_setting_from_its_folder)
+{
+    const char *dir = cli_path(state, "study");
+    char folder[CLI_PATH_MAX + 64], path[CLI_PATH_MAX + 128];
+    sweep_hand hand;
+    const aq_sweep_study *study = take_first(&hand, dir);
+    aq_sweep_training_folder(study, dir, 0, folder, sizeof(folder));
+    (void)snprintf(path, sizeof(path), "%s/checkpoints", folder);
+    assert_succeeds(aq_dir_create(path, &refusal));
+    assert_null(strstr(words_of(study, dir), "--resume"));
+    aq_text_append(path, sizeof(path), "/step-000000000099.aqc");
+    file_put_text(path, "");
+    const char *words = words_of(study, dir);
+    assert_says(words, " --resume --config /dev/null ");
+    assert_says(words, " --set preset=cartpole-dqn --set learner.learning_rate=");
     sweep_dismiss(&hand);
 }
 
