@@ -124,6 +124,9 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     if (is_new_run) {
         forget_run(session);
         aq_evaluation_pace_init(&session->pace, settings->config.evaluator.share, session->now_ns);
+    } else {
+        aq_evaluation_pace_set_share(&session->pace, settings->config.evaluator.share,
+                                     session->now_ns);
     }
     session->run_id = view->run_id;
     session->settings = *settings;

@@ -447,6 +447,26 @@ TEST_ON_STAGE(it_takes_its_share_of_the_time_and_the_newest_version)
     assert_true(worked_s >= 0.05 * passed_s && worked_s <= 0.1 * passed_s + 12.0);
 }
 
+/* It owes minutes of pauses by then, of which there are none with a share of 1. */
+TEST_ON_STAGE(another_share_counts_also_beside_other_numbers_of_episodes)
+{
+    all->learner.settings.config.evaluator.share = 0.1;
+    pass(all, 20);
+    hear(all, 4);
+    assert_true(aq_evaluator_session_work(all->session, all->now_ns) > 0);
+    all->now_ns += 60 * AQ_NS_PER_S;
+    pass(all, 300);
+    hear(all, 5);
+    pass(all, 300);
+    assert_int_equal(all->learner.reports, 1);
+    all->learner.settings.config.evaluator.share = 1;
+    all->learner.settings.config.evaluator.episodes = 9;
+    all->learner.has_forgotten = true;
+    pass(all, 1500);
+    assert_int_equal(all->learner.reports, 2);
+    assert_int_equal(all->learner.report[1].version, 5);
+}
+
 TEST_ON_STAGE(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
     const aq_session_config config = config_of(all);
