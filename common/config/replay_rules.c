@@ -61,7 +61,8 @@ static int check_sizes(const aq_run_config *config, const aq_run_tables *tables,
                        ": the first batches would hold the same steps over and over",
                        min_size, config->learner.batch_size);
     }
-    if (config->limits.env_steps > 0 && config->limits.env_steps < min_size) {
+    if (config->limits.env_steps > 0 && config->limits.env_steps < min_size &&
+        !config->actor.gradients) {
         return aq_fail(error, AQ_E_INVALID,
                        "limits.env_steps %" PRIu64 " is less than replay.min_size %" PRIu64
                        ": the run would end before the learner starts",

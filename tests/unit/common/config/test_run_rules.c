@@ -95,6 +95,7 @@ TEST(the_least_that_works_works)
          "replay.tolerance=2080"},
         {"limits.env_steps=1000"},
         {"limits.env_steps=0"},
+        {"limits.env_steps=500", "actor.gradients=true"},
         {"actor.count=64", "replay.tolerance=16384"},
         {"actor.count=4096"},
         {"replay.samples_per_insert=0.25", "replay.tolerance=2080"},
