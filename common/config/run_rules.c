@@ -151,15 +151,23 @@ int aq_run_rules_check_seen(const aq_run_config *config, aq_error *error)
     return aq_replay_rules_check_storage(config, error);
 }
 
-/* A table is of states that can be counted, however the task shows them. */
-static int check_table(const aq_run_config *config, aq_error *error)
+/* A table is of states that can be counted, however the task shows them. Less a mean, a row of
+ * floats is no longer one of many; of bytes normalize_obs changes nothing. */
+static int check_table(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
-    if (aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_A_TABLE) &&
-        strstr(config->task, AQ_ONE_HOT "=") == NULL) {
+    if (!aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_A_TABLE)) {
+        return 0;
+    }
+    if (strstr(config->task, AQ_ONE_HOT "=") == NULL) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "%s learns a table of discrete states; what is seen in %s are numbers, for "
                        "which learner.algorithm=dqn is made",
                        aq_algorithm_names[config->learner.algorithm], config->task);
+    }
+    if (config->learner.normalize_obs && schema->obs.dtype == AQ_DTYPE_F32) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s looks states up as they are; learner.normalize_obs=false works",
+                       aq_algorithm_names[config->learner.algorithm]);
     }
     return 0;
 }
@@ -187,7 +195,7 @@ static int check_observations(const aq_run_config *config, const aq_schema *sche
     const bool has_torso = config->learner.torso[0] != '\0';
     const uint32_t most = has_torso ? AQ_NET_IMAGE_MAX : AQ_NET_WIDTH_MAX;
     int rc = schema->obs.kind == AQ_SPACE_DISCRETE ? check_states(config, schema, error)
-                                                   : check_table(config, error);
+                                                   : check_table(config, schema, error);
     if (rc != 0) {
         return rc;
     }

@@ -190,6 +190,23 @@ TEST(where_nobody_chose_an_algorithm_the_actions_do)
     assert_int_equal(aq_run_rules_check_task(&config, &floats, NULL), 0);
 }
 
+TEST(a_table_does_not_normalize_what_it_looks_up)
+{
+    static const float low[4] = {0}, high[4] = {1, 1, 1, 1};
+    aq_schema schema = {0};
+    aq_space_init_box(&schema.obs, 4, low, high);
+    aq_space_init_discrete(&schema.action, 2);
+    aq_run_config config = config_defaults();
+    config_set(&config, "task=any?one_hot=yes");
+    config_set(&config, "learner.algorithm=q");
+    assert_int_equal(aq_run_rules_check_task(&config, &schema, NULL), 0);
+    config_set(&config, "learner.normalize_obs=true");
+    assert_refused(aq_run_rules_check_task(&config, &schema, &refusal), AQ_E_UNSUPPORTED,
+                   "learner.normalize_obs=false works");
+    schema.obs.dtype = AQ_DTYPE_U8; /* of which a plan has it off */
+    assert_int_equal(aq_run_rules_check_task(&config, &schema, NULL), 0);
+}
+
 TEST(of_a_discrete_state_a_table_is_learned_unless_another_algorithm_is_asked_for)
 {
     static const float low = -1, high = 1;
