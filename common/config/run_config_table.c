@@ -253,7 +253,7 @@ static const aq_setting rows[] = {
      "with AVX512-BF16 or an Intel with AMX; on others the learner computes in fp32 and warns. "
      "auto is bf16 where it is there."},
     {MEMBER(BOOL, learner.lag_damping), "false", 0, 0, NULL, "",
-     "actor.gradients: divides a gradient by 1 plus the versions that its parameters are behind."},
+     "actor.gradients: divides each step by 1 plus the versions that its parameters are behind."},
     {MEMBER(CHOICE, learner.optimizer), "adam", 0, 0, CHOICES(AQ_OPTIMIZERS), "",
      "What makes steps of gradients. rmsprop divides them by the root of their mean square, "
      "learner.adam_epsilon added to it, without momentum, as A3C does."},
