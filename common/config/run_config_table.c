@@ -281,7 +281,7 @@ static const aq_setting rows[] = {
      "qr_dqn: numbers that each action's return is learned as, evenly spaced in probability."},
     {MEMBER(U64, learner.burn_in), "0", 0, AQ_SEQUENCE_LENGTH_MAX, NULL, "transitions",
      "r2d2: so many steps at the start of a sequence only bring its recorded state up to date."},
-    {MEMBER(BOOL, learner.rescale_values), "false", 0, 0, NULL, "",
+    {KEPT_MEMBER(BOOL, learner.rescale_values), "false", 0, 0, NULL, "",
      "r2d2: learns returns by about their square roots, so that large ones need no scale."},
     {KEPT_MEMBER(U64, learner.noisy), "0", 0, AQ_HIDDEN_LAYERS_MAX, NULL, "layers",
      "Of values of actions: so many layers, from the outputs on, are noisy. Their weights have "

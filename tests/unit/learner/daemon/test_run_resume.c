@@ -182,6 +182,7 @@ TEST_IN(resume_desk, desk, what_a_checkpoint_has_already_is_refused_by_name)
         {AQ_ALGORITHM_D4PG, "learner: {critic_activation: tanh}", "learner.critic_activation is"},
         {AQ_ALGORITHM_PPO, "learner: {deviation: 0.3}", "learner.deviation is 0.3 in this run"},
         {AQ_ALGORITHM_SAC, "learner: {temperature: 0.3}", "learner.temperature is 0.3"},
+        {AQ_ALGORITHM_R2D2, "learner: {rescale_values: true}", "learner.rescale_values is true"},
         {AQ_ALGORITHM_SAC, "learner: {learning_rate: 0.125, hidden: \"[64, 64]\"}", NULL},
     };
     EACH_ROW(i, rows) {
