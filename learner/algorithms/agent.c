@@ -39,6 +39,7 @@ struct aq_agent {
     aq_metric_list metrics;
     uint32_t batch_rows;
     double exploration_entropy;
+    bool shows_ends; /* by bootstraps of 0, which all are without a discount */
     bool is_normalized;
     normalization normal;
     aq_model_group *model; /* NULL: the networks are whole */
@@ -177,6 +178,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     agent->model = setup->model;
     agent->exploration_entropy = aq_explore_entropy(config, 1.0, &setup->schema->action);
     agent->batch_rows = (uint32_t)config->learner.batch_size;
+    agent->shows_ends = config->learner.discount > 0;
     take_metrics(agent);
     rc = class->create(class, setup, &agent->algorithm, error);
     if (rc == 0 && agent->model != NULL) {
@@ -341,6 +343,7 @@ int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_
     if (rc == 0) {
         double *own = ret_report->metrics + agent->class->metrics.count;
         tell_rewards(rows, own);
+        own[AQ_AGENT_ENDED] = agent->shows_ends ? own[AQ_AGENT_ENDED] : (double)NAN;
         own[AQ_AGENT_EXPLORATION] = agent->exploration_entropy;
     }
     return rc;

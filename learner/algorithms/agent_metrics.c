@@ -15,7 +15,8 @@ const aq_metric aq_agent_metric_rows[AQ_AGENT_METRICS] = {
     [AQ_AGENT_ENDED] =
         {"ended_share", "rows with an end", "",
          .meaning = "Share of the rows trained on, of sequences of their steps, in which an "
-                    "episode ended otherwise than at its step limit, over the last second."},
+                    "episode ended otherwise than at its step limit, over the last second; none "
+                    "with a learner.discount of 0, which shows no ends."},
     [AQ_AGENT_VALUE_FLOOR] =
         {"value_floor", "least possible value", "",
          .meaning = "What the least reward of the rows trained on would be worth if it "

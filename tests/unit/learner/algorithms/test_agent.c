@@ -11,8 +11,9 @@ typedef struct stand {
 
 static void stand_setup(stand *all)
 {
-    const aq_run_config config = fixture_config();
+    aq_run_config config = fixture_config();
     const aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
+    config.learner.discount = 0.99;
     all->agent = agent_of(&aq_dqn_class, &config, &schema, 1);
     aq_agent_arrays(all->agent, &all->own);
     assert_int_equal(aq_named_arrays_like(&all->own, &all->kept), 0);
@@ -70,6 +71,18 @@ TEST_IN(stand, all, the_rewards_of_the_rows_are_told)
     assert_near(report.metrics[own + AQ_AGENT_VALUE_FLOOR], -2, 1e-12);
     assert_near(report.metrics[own + AQ_AGENT_VALUE_CEILING], 10, 1e-5); /* 1 / (1 - 0.9) */
     assert_true(report.metrics[own + AQ_AGENT_EXPLORATION] == 0.25);
+}
+
+TEST(without_a_discount_no_end_is_seen)
+{
+    const aq_run_config config = fixture_config(); /* has none */
+    const aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
+    aq_agent *agent = agent_of(&aq_dqn_class, &config, &schema, 1);
+    aq_batch *batch = fixture_batch(&schema, FIXTURE_ROWS);
+    aq_rng rng = rng_of(1, 0);
+    fixture_randomize(batch, FIXTURE_ACTIONS, &rng);
+    const aq_update_report report = agent_train(agent, batch);
+    assert_true(isnan(report.metrics[aq_dqn_class.metrics.count + AQ_AGENT_ENDED]));
 }
 
 TEST_IN(stand, all, numbers_that_can_not_be_are_refused)
