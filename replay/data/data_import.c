@@ -16,7 +16,9 @@
 #include "common/base/parse.h"
 #include "common/base/queue.h"
 #include "common/base/rng.h"
+#include "common/config/run_config.h"
 #include "common/sys/file.h"
+#include "common/wire/wire_experience.h"
 #include "common/wire/wire_run.h"
 #include "replay/data/data_lanes.h"
 #include "replay/data/data_packer.h"
@@ -188,12 +190,21 @@ static int open_log(importing *work, aq_error *error)
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
+/* A chunk goes in one message, so messages are as large as the longest takes, as a run's are. */
+static uint64_t message_bytes(const importing *work)
+{
+    const aq_chunk longest = {.view.length = work->layout.length_max}, *const chunk = &longest;
+    const uint64_t bytes = aq_wire_experience_bytes_max(&work->layout, &chunk, 1);
+    const uint64_t least = bytes < AQ_MESSAGE_BYTES_MAX ? bytes : AQ_MESSAGE_BYTES_MAX;
+    return least > work->import->message_bytes ? least : work->import->message_bytes;
+}
+
 static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error)
 {
     const aq_data_packing packing = {
         .layout = work->layout,
         .run_id = work->import->run_id,
-        .message_bytes = work->import->message_bytes,
+        .message_bytes = message_bytes(work),
         .send = on_message,
         .user = work,
     };

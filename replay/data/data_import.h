@@ -16,7 +16,7 @@ typedef struct aq_data_import {
     bool standard_columns;  /* what was recorded besides is left out */
     uint32_t n_step;        /* the most steps that an item of the run spans */
     uint32_t chunk_length;  /* transitions */
-    uint64_t message_bytes; /* the largest message */
+    uint64_t message_bytes; /* the largest message, unless a chunk takes more */
     uint64_t segment_bytes;
     bool compressed;
     aq_data_progress progress;

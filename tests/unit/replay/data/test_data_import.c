@@ -145,6 +145,12 @@ TEST_IN(import_stage, stage, a_store_has_the_steps_of_its_data_set)
     }
 }
 
+TEST_IN(import_stage, stage, a_chunk_that_takes_more_than_a_message_is_one)
+{
+    assert_int_equal(import(stage, 3, 8, 64), 0);
+    assert_int_equal(read_store(stage).transitions, 13 * LANES * EPISODES);
+}
+
 TEST_IN(import_stage, stage, a_message_that_is_there_twice_is_told_and_its_steps_count_once)
 {
     const aq_segment_log_config config = {.folder = stage->store,
