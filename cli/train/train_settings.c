@@ -52,6 +52,19 @@ static int check_axes(const aq_train_arguments *arguments, aq_error *error)
     return 0;
 }
 
+/* How a preset was asked for, but for a file that begins with one; NULL: it was not. */
+static const char *asked_preset(const aq_train_arguments *arguments)
+{
+    static const char key[] = "preset=";
+    const aq_settings_assignments *overrides = &arguments->overrides;
+    for (size_t i = 0; i < overrides->count; i++) {
+        if (strncmp(overrides->texts[i], key, strlen(key)) == 0) {
+            return overrides->texts[i];
+        }
+    }
+    return arguments->preset != NULL ? "--preset" : NULL;
+}
+
 int aq_train_settings_check(aq_train_arguments *arguments, aq_error *error)
 {
     if (arguments->grid.count > 0 && arguments->seeds.count == 0) {
@@ -65,9 +78,10 @@ int aq_train_settings_check(aq_train_arguments *arguments, aq_error *error)
     if (rc == 0 && arguments->no_http && arguments->options.http != NULL) {
         rc = aq_fail(error, AQ_E_INVALID, "either --http or --no-http");
     }
-    if (rc == 0 && arguments->options.resume && arguments->preset != NULL) {
+    const char *preset = asked_preset(arguments);
+    if (rc == 0 && arguments->options.resume && preset != NULL) {
         rc = aq_fail(error, AQ_E_INVALID,
-                     "a run that is resumed has its settings already: leave --preset out");
+                     "a run that is resumed has its settings already: leave %s out", preset);
     }
     return rc;
 }

@@ -66,6 +66,7 @@ class TestRefusals(Newcomer):
                 ("train gym:CartPole-v1 --preset none --grid preset=any-ppo,any-a2c",
                  "--grid preset: that is what --preset says"),
                 ("train --run x --resume --preset none", "leave --preset out"),
+                ("train --run x --resume --set preset=none", "leave preset=none out"),
                 ("compare gym:CartPole-v1 --set quantizer.format=fp16",
                  "--set quantizer.format: that is what --precisions says"),
                 ("compare gym:CartPole-v1 --modes experience --set actor.count=2",
