@@ -60,6 +60,23 @@ static int check_task(const char *path, const aq_data_set_info *info, const aq_r
     return rc;
 }
 
+/* Room for `room` steps, of which `start` are enough to begin with; nobody steps besides. */
+static int set_alone(uint64_t room, uint64_t start, aq_run_config *config, aq_error *error)
+{
+    if (config->limits.learner_steps == 0 && config->limits.wall_s <= 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "nothing would end this run; say how many gradient steps it has, such as "
+                       "--set limits.learner_steps=20000");
+    }
+    config->replay.capacity = room > config->replay.capacity ? room : config->replay.capacity;
+    config->replay.min_size = start < config->replay.min_size ? start : config->replay.min_size;
+    config->replay.samples_per_insert = 0;
+    config->replay.shards = 1;
+    config->replay.storage = AQ_STORAGE_SEGMENTS;
+    config->limits.env_steps = 0;
+    return aq_run_rules_check(config, error);
+}
+
 int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error)
 {
     aq_data_set_reader *reader;
@@ -77,22 +94,14 @@ int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error
     if (steps == 0) {
         return aq_fail(error, AQ_E_INVALID, "%s holds no steps", path);
     }
-    if (config->limits.learner_steps == 0 && config->limits.wall_s <= 0) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "nothing would end this run; say how many gradient steps it has, such as "
-                       "--set limits.learner_steps=20000");
-    }
     /* Chunks repeat a few steps each, which count as room. */
     const uint64_t room = steps + steps / 2 + config->replay.chunk_length + 100;
-    config->replay.capacity = room > config->replay.capacity ? room : config->replay.capacity;
-    config->replay.min_size = config->replay.min_size < steps / 2 ? config->replay.min_size
-                              : steps > 1                         ? steps / 2
-                                                                  : 1;
-    config->replay.samples_per_insert = 0;
-    config->replay.shards = 1;
-    config->replay.storage = AQ_STORAGE_SEGMENTS;
-    config->limits.env_steps = 0;
-    return aq_run_rules_check(config, error);
+    return set_alone(room, steps > 1 ? steps / 2 : 1, config, error);
+}
+
+int aq_offline_settings_resumed(const aq_run_config *last, aq_run_config *config, aq_error *error)
+{
+    return set_alone(last->replay.capacity, last->replay.min_size, config, error);
 }
 
 /* The most steps that an item of any table spans. */

@@ -21,6 +21,10 @@ int aq_offline_task(const char *path, char *task, aq_error *error) AQ_MUST_USE;
  * nothing would end. */
 int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error) AQ_MUST_USE;
 
+/* The same of a run that is resumed, whose settings were `last`: they fit its steps. */
+int aq_offline_settings_resumed(const aq_run_config *last, aq_run_config *config,
+                                aq_error *error) AQ_MUST_USE;
+
 /* Imports it into the run's folder, as the store of run `run_id`, and marks the run as one of a
  * data set. Waits. */
 int aq_offline_import(const char *path, const char *run_dir, const aq_run_config *config,

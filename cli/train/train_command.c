@@ -133,14 +133,15 @@ static int print_config(const aq_run_config *config, aq_error *error)
 
 /* ---- the run folder ------------------------------------------------------------------------- */
 
-static int prepare_offline(aq_train_arguments *arguments, aq_run_config *config, aq_error *error)
+/* The data set of --offline, or the one that the run to resume was made from. */
+static int find_data_set(aq_train_arguments *arguments, aq_error *error)
 {
     aq_train_options *options = &arguments->options;
     if (!options->resume) {
-        return !arguments->offline ? 0
-               : aq_text_set(options->data_set, sizeof(options->data_set), arguments->offline) != 0
+        return arguments->offline && aq_text_set(options->data_set, sizeof(options->data_set),
+                                                 arguments->offline) != 0
                    ? aq_fail(error, AQ_E_TOO_BIG, "the path of the data set is too long")
-                   : aq_offline_settings(arguments->offline, config, error);
+                   : 0;
     }
     if (arguments->offline) {
         return aq_fail(error, AQ_E_INVALID,
@@ -148,6 +149,20 @@ static int prepare_offline(aq_train_arguments *arguments, aq_run_config *config,
     }
     return aq_offline_read_mark(options->run_dir, options->data_set, sizeof(options->data_set),
                                 error);
+}
+
+/* A run has its steps already when it is resumed, and the file they came from may be gone. */
+static int set_offline(const aq_train_options *options, aq_run_config *config, aq_error *error)
+{
+    aq_run_config last;
+    if (options->data_set[0] == '\0') {
+        return 0;
+    }
+    if (!options->resume) {
+        return aq_offline_settings(options->data_set, config, error);
+    }
+    aq_train_settings_last(config, options->run_dir, &last);
+    return aq_offline_settings_resumed(&last, config, error);
 }
 
 /* Unless told otherwise, whoever is on this host may look. */
@@ -172,10 +187,13 @@ static int prepare(aq_train_arguments *arguments, aq_run_config *config, aq_erro
         rc = aq_train_folder_check_resumed(&arguments->options, error);
     }
     if (rc == 0) {
+        rc = find_data_set(arguments, error);
+    }
+    if (rc == 0) {
         rc = aq_train_settings_resolve(arguments, config, error);
     }
     if (rc == 0) {
-        rc = prepare_offline(arguments, config, error);
+        rc = set_offline(&arguments->options, config, error);
     }
     if (rc == 0 && arguments->seeds.count > 0) {
         config->seed = 0;

@@ -149,7 +149,7 @@ static int read_settings(aq_train_arguments *arguments, aq_run_config *config, a
                               .path = arguments->config_path,
                               .task = arguments->task,
                               .assignments = &arguments->overrides,
-                              .is_offline = arguments->offline != NULL};
+                              .is_offline = arguments->options.data_set[0] != '\0'};
     if (!request.path && arguments->options.resume) {
         request.path = settings_of(arguments->options.run_dir, own);
         request.is_whole = true;
@@ -198,7 +198,7 @@ int aq_train_settings_resolve(aq_train_arguments *arguments, aq_run_config *conf
     if (rc == 0 && arguments->actors) {
         rc = assign(config, "actor.count", arguments->actors, error);
     }
-    if (rc == 0 && config->actor.gradients && arguments->offline) {
+    if (rc == 0 && config->actor.gradients && arguments->options.data_set[0] != '\0') {
         rc = aq_fail(error, AQ_E_INVALID,
                      "--offline trains on steps without actors; gradients are theirs "
                      "(actor.gradients)");

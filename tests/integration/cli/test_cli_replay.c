@@ -233,6 +233,17 @@ TEST(a_run_trains_from_a_data_set_alone)
                                    "limits.learner_steps=600", "--json", "--quiet", NULL);
     assert_true(whole(result, "learner_steps") >= 600);
     assert_int_equal(whole(result, "env_steps"), steps);
+    program_refuses("nothing would end this run", "train", "--run", at("offline"), "--resume",
+                    "--set", "limits.learner_steps=0", NULL);
+    /* A file that knows nothing of data sets changes nothing of that. */
+    file_put_text(at("given.yaml"), "task: gym:CartPole-v1\n"
+                                    "learner: {algorithm: dqn}\n"
+                                    "replay: {samples_per_insert: 1, min_size: 50000}\n"
+                                    "limits: {learner_steps: 900, env_steps: 60000}\n");
+    result = program_gives("train", "--run", at("offline"), "--resume", "--config",
+                           at("given.yaml"), "--no-evaluator", "--json", "--quiet", NULL);
+    assert_true(whole(result, "learner_steps") >= 900);
+    assert_int_equal(whole(result, "env_steps"), steps);
     assert_false(aq_path_exists(at("offline/logs/actor-0.log")));
 }
 
