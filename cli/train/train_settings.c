@@ -79,7 +79,7 @@ int aq_train_settings_check(aq_train_arguments *arguments, aq_error *error)
         rc = aq_fail(error, AQ_E_INVALID, "either --http or --no-http");
     }
     const char *preset = asked_preset(arguments);
-    if (rc == 0 && arguments->options.resume && preset != NULL) {
+    if (rc == 0 && arguments->options.resume && !arguments->config_path && preset != NULL) {
         rc = aq_fail(error, AQ_E_INVALID,
                      "a run that is resumed has its settings already: leave %s out", preset);
     }

@@ -83,17 +83,13 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
 typedef struct command_line {
     aq_words words;
     aq_sweep_texts settings;
-    char preset[AQ_SWEEP_NAME_MAX + 8], limit[48];
+    char limit[48];
 } command_line;
 
 static void add_settings(command_line *line, const aq_sweep_study *study,
                          const aq_sweep_stage *stage)
 {
     aq_settings_assignments settings;
-    if (study->spec->preset[0] != '\0') {
-        (void)snprintf(line->preset, sizeof(line->preset), "preset=%s", study->spec->preset);
-        aq_words_add(&line->words, "--set", line->preset);
-    }
     aq_sweep_spec_assignments(study->spec, stage->kind != AQ_SWEEP_GIVEN ? &stage->point : NULL,
                               line->settings, &settings);
     for (size_t i = 0; i < settings.count; i++) {
@@ -122,6 +118,9 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
         /* Not by the settings in the folder: what doesn't count any more is as in a new run. */
         aq_words_add(&line.words, "--resume", NULL);
         aq_words_add(&line.words, "--config", "/dev/null");
+    }
+    if (study->spec->preset[0] != '\0') {
+        aq_words_add(&line.words, "--preset", study->spec->preset);
     }
     aq_words_add(&line.words, "--seed", seed);
     add_settings(&line, study, stage_of(study, run));
