@@ -47,7 +47,7 @@ typedef struct child {
     const aq_cpus *cpus;
     int alone_looks; /* in a row at which what it launched was gone; -1: it has launched nothing */
     uint64_t stop_by_ms; /* while it stops */
-    bool was_killed;     /* by us, who had asked it to end */
+    bool stood_still;    /* it was killed in its own end: what it launched had ended */
     uint64_t started_ms;
     int64_t log_start; /* where this life's log begins: before it are those of others, and runs */
     uint64_t quick_death_ms;
@@ -117,12 +117,6 @@ static void kill_now(child *killed)
     (void)uv_process_kill(&killed->process, SIGKILL);
 }
 
-static void kill_stopping(child *stopping)
-{
-    stopping->was_killed = true;
-    kill_now(stopping);
-}
-
 /* Open MPI 4.1 has stood still in its own end, with all of its ranks gone. */
 static void on_look(uv_timer_t *timer)
 {
@@ -131,11 +125,12 @@ static void on_look(uv_timer_t *timer)
     if (live != 0) {
         launcher->alone_looks = live > 0 ? 0 : -1;
     } else if (launcher->alone_looks >= 0 && ++launcher->alone_looks > ALONE_LOOKS) {
+        launcher->stood_still = true;
         kill_now(launcher);
         return;
     }
     if (launcher->state == CHILD_STOPPING && now_ms() >= launcher->stop_by_ms) {
-        kill_stopping(launcher);
+        kill_now(launcher);
         return;
     }
     start_timer(launcher, on_look, launcher->alone_ms / ALONE_LOOKS);
@@ -201,6 +196,7 @@ static int spawn(child *starting, aq_error *error)
     starting->state = CHILD_STARTED;
     starting->started_ms = now_ms();
     starting->alone_looks = -1;
+    starting->stood_still = false;
     if (starting->alone_ms > 0) {
         start_timer(starting, on_look, 0);
     }
@@ -326,6 +322,8 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     uv_timer_stop(&dead->timer);
     bool asked = dead->state == CHILD_STOPPING;
     bool finished = exit_status == 0 && term_signal == 0; /* its run has ended */
+    /* One that SIGTERM can end has begun nothing yet. */
+    bool in_order = finished || (asked && (term_signal == SIGTERM || dead->stood_still));
     uint64_t lived_ms = now_ms() - dead->started_ms;
     bool lost = exit_status == AQ_EXIT_NOT_KEPT && term_signal == 0;
     bool refused = lost || (exit_status == EXIT_FAILURE && term_signal == 0);
@@ -337,7 +335,7 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     }
     if (asked || finished || lost) {
         dead->state = CHILD_GONE;
-        if ((asked && dead->was_killed) || refused) {
+        if (!in_order) {
             const aq_child_end end = end_of(dead, how, refused);
             owner->cut_short(owner->user, &end);
         }
@@ -357,7 +355,7 @@ static void on_patience_over(uv_timer_t *timer)
 {
     child *slow = timer->data;
     if (slow->state == CHILD_STOPPING) {
-        kill_stopping(slow);
+        kill_now(slow);
     }
 }
 
@@ -392,8 +390,10 @@ void aq_supervisor_stop(aq_supervisor *supervisor, const char *prefix, int patie
             continue;
         }
         if (candidate->state == CHILD_WAITING) {
+            const aq_child_end end = end_of(candidate, "it had died", false);
             uv_timer_stop(&candidate->timer);
             candidate->state = CHILD_GONE;
+            supervisor->owner.cut_short(supervisor->owner.user, &end);
         } else if (candidate->state == CHILD_STARTED) {
             candidate->state = CHILD_STOPPING;
             candidate->stop_by_ms = now_ms() + (uint64_t)patience_ms;
@@ -410,7 +410,7 @@ void aq_supervisor_kill(aq_supervisor *supervisor)
     aq_supervisor_stop(supervisor, "", 0);
     for (size_t i = 0; i < supervisor->count; i++) {
         if (supervisor->children[i]->state == CHILD_STOPPING) {
-            kill_stopping(supervisor->children[i]);
+            kill_now(supervisor->children[i]);
         }
     }
 }

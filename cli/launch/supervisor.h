@@ -54,8 +54,9 @@ typedef struct aq_supervisor_owner {
     void (*finished)(void *user, const char *name);
     /* It refused its first start, or died at once too often: the run can't go on. */
     void (*gave_up)(void *user, const aq_child_end *end);
-    /* It was to end in order, and was killed, after its time for that or at once; or it could not
-     * (`has_refused`), which is told before it has finished. */
+    /* It was to end in order and did not: it died, waited to be started again, or was killed, after
+     * its time for that or at once; or it failed (`has_refused`), which is told before it has
+     * finished. */
     void (*cut_short)(void *user, const aq_child_end *end);
 } aq_supervisor_owner;
 

@@ -370,17 +370,18 @@ static void on_cut_short(void *user, const aq_child_end *end)
     if (strcmp(end->name, learner_plan.role) != 0) {
         return;
     }
-    if (end->has_refused) { /* without words it is mpirun, asked when its ranks had ended */
-        if (aq_refusal_read(end->log_path, end->log_start, words, sizeof(words))) {
-            aq_print_line(stderr, "%s: %s", end->name, words);
-        }
+    if (aq_refusal_read(end->log_path, end->log_start, words, sizeof(words))) {
+        aq_print_line(stderr, "%s: %s", end->name, words);
+    } else if (end->has_refused) {
+        return; /* it is mpirun, asked when its ranks had ended */
     } else if (aq_checkpoint_newest_step(session->options->run_dir, &step)) {
         (void)fprintf(stderr,
-                      "the learner was killed before it had ended; its newest checkpoint is of "
-                      "step %" PRIu64 "\n",
-                      step);
+                      "the learner did not end in order (%s); its newest checkpoint is of step "
+                      "%" PRIu64 "\n",
+                      end->how, step);
     } else {
-        (void)fprintf(stderr, "the learner was killed before it had written a checkpoint\n");
+        (void)fprintf(stderr, "the learner did not end in order (%s), and left no checkpoint\n",
+                      end->how);
     }
 }
 

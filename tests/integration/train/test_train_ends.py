@@ -132,7 +132,7 @@ class TestTrainStops(EndlessRun):
         self.assertEqual(self.train.wait(PATIENCE_S), 0)
         self.assertEqual(max(self.checkpoints()), newest)
         step = int(re.search(r"step-(\d+)", newest)[1])
-        self.assertIn(f"killed before it had ended; its newest checkpoint is of step {step}\n",
+        self.assertIn(f"(killed by signal 9); its newest checkpoint is of step {step}\n",
                       self.said())
 
 
