@@ -145,11 +145,11 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
     (void)snprintf(options.run_dir, sizeof(options.run_dir), "%s", dir);
     run->resumed += options.resume ? 1 : 0;
     const int failure = aq_train_session_run(config, &options, &result, &problem);
+    *ret_interrupted = result.was_asked;
     if (failure != 0) { /* what no daemon refused, the machine is at fault for */
         run->outcome = failure == AQ_E_PEER ? AQ_OUTCOME_REFUSED : AQ_OUTCOME_FAILED;
         give_reason(run, &problem);
     } else if (result.interrupted) {
-        *ret_interrupted = true;
         run->outcome = AQ_OUTCOME_MISSING;
         run->restarts += result.restarts;
     } else {

@@ -48,7 +48,7 @@ typedef struct aq_compare_run {
 
 /* Trains it if it is not over yet. What goes wrong with the run is its outcome; an error is that
  * this could not be kept, or AQ_E_EXISTS that daemons use its folder, of which nothing is changed
- * then. *ret_interrupted: a signal ended it, and it can be gone on with. */
+ * then. *ret_interrupted: a signal came; a run that it ended can be gone on with. */
 int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed, bool quiet,
                          bool *ret_interrupted, aq_error *error) AQ_MUST_USE;
 

@@ -54,7 +54,7 @@ typedef struct train_session {
     char parent[24];
     char *http;                 /* NULL: nothing is served */
     char http_told[AQ_URL_MAX]; /* where it is served; "": not known yet */
-    bool stopping, was_asked;
+    bool stopping;
     bool failed;
     aq_error error;
     aq_train_result result;
@@ -257,10 +257,10 @@ static void on_signal(void *user, int number)
 {
     train_session *session = user;
     (void)number;
-    if (session->was_asked) { /* whoever asks twice does not want to wait */
+    if (session->result.was_asked) { /* whoever asks twice does not want to wait */
         aq_supervisor_kill(session->supervisor);
     }
-    session->was_asked = true;
+    session->result.was_asked = true;
     session->result.interrupted |= !session->stopping; /* which may be as the run is over */
     begin_stopping(session);
 }
@@ -480,6 +480,7 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     destroy(session);
     if (rc != 0) {
         aq_train_result_fini(&session->result);
+        ret_result->was_asked = session->result.was_asked;
     } else {
         *ret_result = session->result;
     }

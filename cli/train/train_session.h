@@ -31,12 +31,13 @@ typedef struct aq_train_result {
     double wall_s;                   /* until the end of the run was known */
     uint64_t learners;
     unsigned restarts;
-    bool interrupted;
+    bool interrupted;             /* a signal ended it */
+    bool was_asked;               /* a signal came, then or while it ended by itself */
     char trouble[AQ_TROUBLE_MAX]; /* that it was in when it ended, or "" */
 } aq_train_result;
 
 /* Runs it. On failure the daemons are gone too, and `error` says why: AQ_E_PEER in the words of a
- * daemon that refused its first start. */
+ * daemon that refused its first start. Of *ret_result `was_asked` alone holds then. */
 int aq_train_session_run(const aq_run_config *config, const aq_train_options *options,
                          aq_train_result *ret_result, aq_error *error) AQ_MUST_USE;
 void aq_train_result_fini(aq_train_result *result);

@@ -1,14 +1,16 @@
 """What `actorq train` leaves of runs that end badly: what was trained stays, whoever gives up, and
-what never began goes.
+what never began goes. And what a comparison does that is stopped between its runs.
 
     test_train_ends.py ACTORQ [unittest's arguments]
 """
 
 import glob
+import json
 import os
 import re
 import resource
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -44,6 +46,13 @@ def children(parent):
             name = words[words.index("--run") + 1] if words[0] == "actorq" else words[0]
             found[os.path.basename(name)] = int(pid)
     return found
+
+
+def awaits(pid, number):
+    """Whether the process, which stands still, has yet to be told of that signal."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        pending = re.search(r"^ShdPnd:\s*(\w+)", file.read(), re.M)[1]
+    return int(pending, 16) >> (number - 1) & 1
 
 
 class EndlessRun(TrainRun):
@@ -134,6 +143,36 @@ class TestTrainStops(EndlessRun):
         step = int(re.search(r"step-(\d+)", newest)[1])
         self.assertIn(f"(killed by signal 9); its newest checkpoint is of step {step}\n",
                       self.said())
+
+
+class TestCompareStops(TrainRun):
+    def compare(self):
+        folder = self.home + "/compared"
+        self.run_dir = folder + "/fp32-s1"
+        with open(self.home + "/out", "w", encoding="utf-8") as out:
+            self.train = subprocess.Popen(
+                [ACTORQ, "compare", "gym:CartPole-v1", "--precisions", "fp32,int8", "--seeds", "1",
+                 "--preset", "none", "--set", "learner.hidden=8", "--set", "actor.count=2",
+                 "--set", "limits.env_steps=6000", "--output", folder],
+                stdout=out, stderr=subprocess.STDOUT)
+
+    def test_a_signal_that_comes_while_the_daemons_of_a_run_leave_ends_all(self):
+        self.compare()  # one actor stands still, so that they take their time
+        actor = self.wait_for_child("actor-1")
+        os.kill(actor, signal.SIGSTOP)
+        self.wait("SIGTERM to all actors", lambda: awaits(actor, signal.SIGTERM))
+        self.assertEqual(self.metric("state"), "budget")
+        self.train.send_signal(signal.SIGINT)
+        os.kill(actor, signal.SIGCONT)
+        self.assertEqual(self.train.wait(PATIENCE_S), 1)
+        self.assertIn("interrupted; ", self.said())
+        self.assertNotIn("[2/2]", self.said())
+        with open(self.run_dir + "/result.json", encoding="utf-8") as result:
+            self.assertEqual(json.load(result)["outcome"], "finished")
+
+    def wait_for_child(self, name):
+        self.wait(name, lambda: name in children(self.train.pid))
+        return children(self.train.pid)[name]
 
 
 class TestShortRun(TrainRun):
