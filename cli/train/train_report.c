@@ -132,6 +132,28 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     aq_metrics_digest_fini(&digest);
 }
 
+static void take_status(const Actorq__V1__StatusReply *status, aq_train_report *report)
+{
+    const Actorq__V1__LearnerStatus *learner = status->learner;
+    const Actorq__V1__PrecisionGapStatus *gap = learner->precision_gap;
+    report->products = learner->products;
+    report->env_steps = learner->env_steps;
+    report->learner_steps = learner->learner_steps;
+    report->policy_versions = learner->policy_versions;
+    report->policy_fallbacks = learner->quant_error ? learner->quant_error->fallbacks : 0;
+    report->broadcast_bytes = learner->broadcast_bytes;
+    report->broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
+    report->broadcast_packed_bytes_fp32 = learner->broadcast_packed_bytes_fp32;
+    report->state = (enum aq_run_state)status->state;
+    aq_run_reasons_of_status(learner, &report->reasons);
+    if (gap != NULL) {
+        report->gap_versions = gap->versions;
+        report->gap_episodes = gap->episodes;
+        report->gap_mean = gap->mean;
+        report->gap_ci95 = gap->ci95;
+    }
+}
+
 int aq_train_report_make(const aq_run_config *config, const char *run_dir,
                          const aq_train_result *result, aq_train_report *ret_report,
                          aq_error *error)
@@ -158,17 +180,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .format = "",
     };
     if (result->status && result->status->learner) {
-        const Actorq__V1__LearnerStatus *learner = result->status->learner;
-        report.products = learner->products;
-        report.env_steps = learner->env_steps;
-        report.learner_steps = learner->learner_steps;
-        report.policy_versions = learner->policy_versions;
-        report.policy_fallbacks = learner->quant_error ? learner->quant_error->fallbacks : 0;
-        report.broadcast_bytes = learner->broadcast_bytes;
-        report.broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
-        report.broadcast_packed_bytes_fp32 = learner->broadcast_packed_bytes_fp32;
-        report.state = (enum aq_run_state)result->status->state;
-        aq_run_reasons_of_status(learner, &report.reasons);
+        take_status(result->status, &report);
     }
     take_last_words(run_dir, &report);
     aq_error no_energy; /* a learner that was killed early leaves none */

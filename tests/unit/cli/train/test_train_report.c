@@ -85,12 +85,19 @@ TEST_IN_FOLDER(the_last_words_of_the_learner_count_more_than_a_status)
 {
     aq_run_config config = config_of(5);
     status_fixture fixture;
+    Actorq__V1__PrecisionGapStatus gap = ACTORQ__V1__PRECISION_GAP_STATUS__INIT;
     status_fixture_learner(&fixture);
+    gap.versions = 3;
+    gap.episodes = 30;
+    gap.mean = -1.5;
+    gap.ci95 = 0.5;
+    fixture.learner.precision_gap = &gap;
     fixture.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
     file_put_text(cli_path(state, "metrics.jsonl"),
                   "{\"event\": \"end\", \"wall_s\": 3.0, \"state\": \"solved\", "
                   "\"env_steps\": 70001, \"learner_steps\": 8001, \"policy_versions\": 91, "
-                  "\"broadcast_bytes\": 1001, \"broadcast_bytes_fp32\": 4001}\n");
+                  "\"broadcast_bytes\": 1001, \"broadcast_bytes_fp32\": 4001, "
+                  "\"precision_gap\": {\"versions\": 4}}\n");
     aq_train_result seen = {.status = &fixture.reply}, unseen = {.wall_s = 1};
     aq_train_result interrupted = {.status = &fixture.reply, .interrupted = true};
     const aq_train_report reports[] = {report_of(state, &config, &seen),
@@ -102,9 +109,13 @@ TEST_IN_FOLDER(the_last_words_of_the_learner_count_more_than_a_status)
         assert_int_equal(reports[i].policy_versions, 91);
         assert_int_equal(reports[i].broadcast_bytes, 1001);
         assert_int_equal(reports[i].broadcast_bytes_fp32, 4001);
+        assert_int_equal(reports[i].gap_versions, 4);
     }
     aq_train_report report = report_of(state, &config, &interrupted); /* words of an earlier end */
     assert_int_equal(report.env_steps, fixture.learner.env_steps);
+    assert_int_equal(report.gap_versions, 3);
+    assert_int_equal(report.gap_episodes, 30);
+    assert_true(report.gap_mean == -1.5 && report.gap_ci95 == 0.5);
     assert_int_not_equal(report.state, AQ_RUN_SOLVED);
 }
 
