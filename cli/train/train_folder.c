@@ -212,6 +212,34 @@ void aq_train_folder_drop(const char *run_dir)
     }
 }
 
+typedef struct given_paths {
+    char file[PATH_MAX + 32], aside[PATH_MAX + 32];
+} given_paths;
+
+static given_paths find_given(const char *run_dir)
+{
+    given_paths paths;
+    (void)snprintf(paths.file, sizeof(paths.file), "%s/config.given.yaml", run_dir);
+    (void)snprintf(paths.aside, sizeof(paths.aside), "%s.aside", paths.file);
+    return paths;
+}
+
+void aq_train_folder_hide_given(const char *run_dir)
+{
+    const given_paths paths = find_given(run_dir);
+    if (rename(paths.file, paths.aside) != 0) {
+        (void)unlink(paths.aside); /* of a command that was killed */
+    }
+}
+
+void aq_train_folder_settle_given(const char *run_dir, bool is_untouched)
+{
+    const given_paths paths = find_given(run_dir);
+    if (!is_untouched || rename(paths.aside, paths.file) != 0) {
+        (void)unlink(paths.aside);
+    }
+}
+
 int aq_train_write_config(const aq_run_config *config, const char *path, aq_error *error)
 {
     aq_buffer yaml;

@@ -34,6 +34,14 @@ void aq_train_folder_drop(const char *run_dir);
  * AQ_E_TOO_BIG. */
 int aq_train_name_folder(const char *parent, const char *task, char *out, size_t size) AQ_MUST_USE;
 
+/* Before a start: its settings were made from what the run was changed to, so they count as they
+ * are, and config.given.yaml is laid aside. A learner that dies later keeps what is changed from
+ * then on. */
+void aq_train_folder_hide_given(const char *run_dir);
+
+/* After it: one that the run was not taken up by leaves the file as it was. */
+void aq_train_folder_settle_given(const char *run_dir, bool is_untouched);
+
 /* The configuration as a file of settings. */
 int aq_train_write_config(const aq_run_config *config, const char *path,
                           aq_error *error) AQ_MUST_USE;

@@ -92,10 +92,6 @@ static int write_files(train_session *session, aq_error *error)
     int rc = aq_train_write_config(session->config, session->config_path, error);
     (void)snprintf(path, sizeof(path), "%s/logs", session->options->run_dir);
     rc = rc != 0 ? rc : aq_dir_create(path, error);
-    /* What this start gives was made from what the run was changed to, so that it counts as it is;
-     * a learner that dies later keeps what is changed from now on. */
-    (void)snprintf(path, sizeof(path), "%s/config.given.yaml", session->options->run_dir);
-    (void)unlink(path);
     return rc != 0 ? rc : write_endpoint(session, "", error);
 }
 
@@ -463,6 +459,7 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
         aq_free(session);
         return rc;
     }
+    aq_train_folder_hide_given(options->run_dir);
     rc = create(session, error);
     if (rc != 0) {
         begin_stopping(session);
@@ -477,6 +474,9 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
         *error = session->error;
         rc = error->code;
     }
+    /* Before it had answered, its learner refused what was given, or was stopped. */
+    aq_train_folder_settle_given(options->run_dir, session->result.status == NULL &&
+                                                       (rc != 0 || session->result.interrupted));
     destroy(session);
     if (rc != 0) {
         aq_train_result_fini(&session->result);

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -94,6 +95,18 @@ class TestTrainEnds(EndlessRun):
         self.assertEqual(self.train.wait(PATIENCE_S), 1)
         self.assertRegex(self.said(), r"learner: .*run\.json")
         self.assertTrue(self.checkpoints())
+
+    def test_a_resume_that_is_refused_leaves_what_was_given_before_a_change(self):
+        self.start()
+        self.begins()
+        self.train.send_signal(signal.SIGINT)
+        self.assertEqual(self.train.wait(PATIENCE_S), 0)
+        given = self.run_dir + "/config.given.yaml"
+        shutil.copy(self.run_dir + "/config.yaml", given)
+        self.start("--resume", "--set", "learner.hidden=8")
+        self.assertEqual(self.train.wait(PATIENCE_S), 1)
+        self.assertIn("learner: ", self.said())
+        self.assertEqual(glob.glob(given + "*"), [given])
 
 
 class TestTrainStops(EndlessRun):
