@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
@@ -23,6 +24,8 @@ struct aq_notify {
     int fd;
     struct sockaddr_un address;
     socklen_t address_size;
+    int64_t beat_ns; /* 0: nobody asks */
+    int64_t told_ns;
 };
 
 static void say(const aq_notify *notify, const char *line, int flags)
@@ -70,6 +73,18 @@ static void on_beat(uv_timer_t *timer)
     say(timer->data, "WATCHDOG=1", MSG_DONTWAIT);
 }
 
+void aq_notify_alive(aq_notify *notify)
+{
+    if (notify == NULL || notify->beat_ns == 0) {
+        return;
+    }
+    const int64_t now_ns = aq_clock_monotonic_ns();
+    if (now_ns - notify->told_ns >= notify->beat_ns) {
+        notify->told_ns = now_ns;
+        say(notify, "WATCHDOG=1", MSG_DONTWAIT);
+    }
+}
+
 /* Programs that this one starts are not to speak in its name. */
 static void forget_environment(void)
 {
@@ -101,6 +116,8 @@ int aq_notify_create(uv_loop_t *loop, aq_notify **ret_notify, aq_error *error)
         return rc;
     }
     uint64_t beat = beat_ms();
+    notify->beat_ns = (int64_t)beat * AQ_NS_PER_MS;
+    notify->told_ns = aq_clock_monotonic_ns();
     forget_environment();
     (void)uv_timer_init(loop, &notify->timer);
     notify->timer.data = notify;

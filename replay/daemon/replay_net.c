@@ -251,6 +251,13 @@ static void on_damaged(void *user, const char *what)
     aq_replay_store_damaged(&daemon->store, what);
 }
 
+/* The loop does not turn while the folder is read. */
+static void on_advanced(void *user)
+{
+    const replay_daemon *daemon = user;
+    aq_notify_alive(daemon->notify);
+}
+
 static void on_rejected(void *user, const char *peer, const aq_error *error)
 {
     replay_daemon *daemon = user;
@@ -319,6 +326,7 @@ static int create_service(replay_daemon *daemon, aq_error *error)
         .seal = token != NULL ? &daemon->seal : NULL,
         .rejected = on_rejected,
         .damaged = on_damaged,
+        .advanced = on_advanced,
         .stop = on_stop_call,
     };
     rc = aq_replay_service_create(&owner, aq_clock_monotonic_ns(), &daemon->service);

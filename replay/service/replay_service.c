@@ -155,6 +155,7 @@ aq_replay_log_recovery aq_replay_service_recovery(aq_replay_service *service, in
         .now_ns = now_ns,
         .damaged = service->owner.damaged,
         .user = service->owner.user,
+        .advanced = service->owner.advanced,
     };
     return aq_replay_recovery_calls(&service->recovery);
 }

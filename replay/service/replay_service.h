@@ -39,6 +39,8 @@ typedef struct aq_replay_service_owner {
     void (*rejected)(void *user, const char *peer, const aq_error *error);
     /* Something of an earlier life of the store could not be restored; likewise. */
     void (*damaged)(void *user, const char *what);
+    /* Another record of an earlier life was read, of what may take minutes. NULL: nobody asks. */
+    void (*advanced)(void *user);
     /* Somebody asked for the end of this process. The service must outlive the call. */
     void (*stop)(void *user, const char *peer, const char *reason);
 } aq_replay_service_owner;

@@ -27,6 +27,9 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     aq_replay_recovery *recovery = user;
     aq_replay_core *core = recovery->core;
     aq_arrival *arrival;
+    if (recovery->advanced != NULL) {
+        recovery->advanced(recovery->user);
+    }
     int rc = aq_wire_experience_arrive(frame, true, aq_replay_core_run_id(core),
                                        aq_replay_core_layout(core), &arrival, error);
     if (rc == 0) {

@@ -16,6 +16,8 @@ typedef struct aq_replay_recovery {
     /* Something was left out; for a log line. */
     void (*damaged)(void *user, const char *what);
     void *user;
+    /* Another record was read, of what may take minutes. NULL: nobody asks. */
+    void (*advanced)(void *user);
 } aq_replay_recovery;
 
 /* The callbacks, which point at `recovery`. */

@@ -14,12 +14,18 @@ static void on_damaged(void *user, const char *what)
     kit->damages++;
 }
 
+static void on_advanced(void *user)
+{
+    durable_kit *kit = user;
+    kit->advances++;
+}
+
 void durable_kit_open(durable_kit *kit)
 {
     aq_shard_run run = kit_run(&kit->settings);
     run.incarnation += kit->lives++;
     assert_succeeds(aq_replay_core_create(&run, kit->now_ns, &kit->core, &refusal));
-    aq_replay_recovery recovery = {kit->core, kit->now_ns, on_damaged, kit};
+    aq_replay_recovery recovery = {kit->core, kit->now_ns, on_damaged, kit, on_advanced};
     aq_replay_log_recovery calls = aq_replay_recovery_calls(&recovery);
     fake_log_recover(&kit->fake, &calls);
     assert_succeeds(aq_replay_core_attach(kit->core, kit->now_ns, &kit->fake.log, kit->fake.count,

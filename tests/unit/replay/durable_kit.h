@@ -17,7 +17,7 @@ typedef struct durable_kit {
     aq_replay_core *core;
     int64_t now_ns;
     uint64_t backlog_bytes; /* that the core believes the log takes; 1 MiB */
-    int damages;
+    int damages, advances;
     uint64_t lives;
 } durable_kit;
 

@@ -140,6 +140,28 @@ TEST_OF_MANAGER(a_loop_that_does_not_turn_is_silent)
     end(listener, notify);
 }
 
+/* As often as was asked for, however often it is called. */
+TEST_OF_MANAGER(what_holds_the_loop_up_says_that_it_is_at_work)
+{
+    setenv("WATCHDOG_USEC", "3000", 1);
+    aq_notify *notify = begin(listener);
+    assert_heard(listener, "READY=1");
+    for (int i = 0; i < 3; i++) {
+        uv_sleep(5);
+        aq_notify_alive(notify);
+        assert_heard(listener, "WATCHDOG=1");
+    }
+    end(listener, notify);
+
+    setenv("NOTIFY_SOCKET", listener->name, 1);
+    setenv("WATCHDOG_USEC", "3000000000", 1);
+    notify = begin(listener);
+    assert_heard(listener, "READY=1");
+    aq_notify_alive(notify);
+    assert_silence(listener);
+    end(listener, notify);
+}
+
 TEST_OF_MANAGER(a_watchdog_of_another_process_hears_nothing)
 {
     setenv("WATCHDOG_USEC", "3000", 1);

@@ -37,6 +37,16 @@ TEST_IN(durable_kit, kit, a_restart_finds_every_mark_item_and_count)
     }
 }
 
+TEST_IN(durable_kit, kit, who_waits_for_a_restart_hears_of_each_record)
+{
+    durable_kit_open(kit);
+    durable_kit_fill(kit, 1, 6);
+    durable_kit_make_durable(kit);
+    assert_int_equal(kit->advances, 0);
+    durable_kit_restart(kit);
+    assert_int_equal(kit->advances, 6);
+}
+
 TEST_IN(durable_kit, kit, what_was_not_durable_comes_again_and_is_stored_once)
 {
     durable_kit_open(kit);
