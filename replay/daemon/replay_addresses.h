@@ -7,8 +7,9 @@
 #include "common/base/error.h"
 #include "common/member/member.h"
 
-/* Names the two addresses that the learner hands to others: as they were bound, but for the host
- * when another one is advertised (NULL: none is). AQ_E_INVALID, AQ_E_TOO_BIG. */
+/* Names the two addresses that the learner hands to others: as they were bound; or as another
+ * one is advertised (NULL: none is), whose port 0 stands for those that were bound. AQ_E_INVALID,
+ * AQ_E_TOO_BIG. */
 int aq_replay_name_addresses(const char *advertise_url, const char *rpc_url, const char *push_url,
                              aq_member_identity *identity, aq_error *error) AQ_MUST_USE;
 

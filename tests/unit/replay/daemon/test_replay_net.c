@@ -2,6 +2,7 @@
  * The daemon on real sockets, in a thread of its own, with a learner that only knows membership:
  * from joining to each of the ways in which it ends.
  */
+#include "replay/daemon/replay_addresses.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"
@@ -160,4 +161,38 @@ TEST_IN(net_stage, stage, an_advertised_host_stands_before_the_bound_ports)
     net_stage_send(stage, 1, 24);
     net_stage_await_acknowledgement(stage, 1);
     net_stage_end(stage);
+}
+
+TEST(port_0_of_an_advertised_address_stands_for_those_that_were_bound)
+{
+    static const struct {
+        const char *advertised, *bound, *rpc_url, *push_url;
+    } rows[] = {
+        {NULL, "tcp://10.0.0.5", "tcp://10.0.0.5:5560", "tcp://10.0.0.5:5571"},
+        {"tcp://host-b:0", "tcp://[::]", "tcp://host-b:5560", "tcp://host-b:5571"},
+        {"tcp://host-b:0", "tcp://127.0.0.1", "tcp://host-b:5560", "tcp://host-b:5571"},
+        {"tcp://203.0.113.7:0", "tcp://10.0.0.5", "tcp://203.0.113.7:5560",
+         "tcp://203.0.113.7:5571"},
+        {"tcp://[fd00::7]:0", "tcp://[fd00::5]", "tcp://[fd00::7]:5560", "tcp://[fd00::7]:5571"},
+        {"tcp://127.0.0.2:0", "tcp://127.0.0.1", "tcp://127.0.0.2:5560", "tcp://127.0.0.2:5571"},
+        {"tcp://host-b:6000", "tcp://10.0.0.5", "tcp://host-b:6000", "tcp://host-b:6001"},
+    };
+    EACH_ROW(i, rows) {
+        char rpc_url[AQ_URL_MAX], push_url[AQ_URL_MAX];
+        aq_member_identity identity = {.incarnation = 1};
+        snprintf(rpc_url, sizeof(rpc_url), "%s:5560", rows[i].bound);
+        snprintf(push_url, sizeof(push_url), "%s:5571", rows[i].bound);
+        assert_succeeds(
+            aq_replay_name_addresses(rows[i].advertised, rpc_url, push_url, &identity, &refusal));
+        assert_string_equal(identity.rpc_url, rows[i].rpc_url);
+        assert_string_equal(identity.push_url, rows[i].push_url);
+    }
+}
+
+TEST(port_0_of_an_advertised_address_needs_one_that_was_bound)
+{
+    aq_member_identity identity = {.incarnation = 1};
+    assert_refused(aq_replay_name_addresses("tcp://host-b:0", "ipc:///run/shard",
+                                            "ipc:///run/shard.push", &identity, &refusal),
+                   AQ_E_INVALID, "ipc:///run/shard has none");
 }
