@@ -91,6 +91,10 @@ const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, in
                                                  uint64_t member, uint64_t incarnation);
 bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t incarnation);
 
+/* That member calls from this address now, and counts there, also beyond AQ_NEIGHBOURS_MAX. Passed
+ * over when it is not a member. */
+void aq_coordinator_seen(aq_coordinator *coordinator, uint64_t incarnation, const char *address);
+
 /* Whether the learner has a connection on which that shard has answered. Passed over when it is not
  * a member. */
 void aq_coordinator_reached(aq_coordinator *coordinator, uint64_t shard_incarnation,

@@ -6,6 +6,7 @@
  * call must stay at a few: a thousand members may join within a second.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -227,6 +228,8 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     if (known) {
         known->heard_ns = now_ns;
+        memcpy(known->address, wanted->address, sizeof(known->address));
+        known->neighbours = wanted->neighbours;
         *ret_record = known;
     } else {
         int rc = check_lives(coordinator, wanted, error);
@@ -265,6 +268,16 @@ bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t
         remove_at(coordinator, (size_t)(record - coordinator->members));
     }
     return record != NULL;
+}
+
+void aq_coordinator_seen(aq_coordinator *coordinator, uint64_t incarnation, const char *address)
+{
+    aq_member_record *record = find(coordinator, incarnation);
+    if (record) {
+        (void)snprintf(record->address, sizeof(record->address), "%s", address);
+        record->neighbours = in6addr_any;
+        (void)aq_url_network(address, &record->neighbours);
+    }
 }
 
 void aq_coordinator_reached(aq_coordinator *coordinator, uint64_t shard_incarnation,

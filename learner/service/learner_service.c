@@ -196,12 +196,16 @@ static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
     shard_list shards;
     aq_wire_settings_view settings;
     const aq_member_record *record;
+    const char *peer = aq_rpc_call_peer(call);
     if (!aq_learner_identify(service, call, request->run_id, request->member, request->incarnation,
                              &record)) {
         return;
     }
     reply.state = aq_learner_told_state(service);
-    if (record && !has_moved(record, aq_rpc_call_peer(call))) {
+    if (record && !has_moved(record, peer)) {
+        if (strcmp(record->address, peer) != 0) { /* another connection */
+            aq_coordinator_seen(service->coordinator, record->incarnation, peer);
+        }
         aq_member_stats_put(&service->stats, record->role, request);
         hear_energy(service, record, request->energy);
         if (record->role == AQ_ROLE_REPLAY && request->replay) {

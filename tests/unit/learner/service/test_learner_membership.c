@@ -179,6 +179,25 @@ TEST_IN(service_desk, desk, a_heartbeat_keeps_a_member)
     }
 }
 
+TEST_IN(service_desk, desk, a_member_is_where_it_was_seen_last)
+{
+    const uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
+    const aq_member_record *record = aq_coordinator_member_at(desk->coordinator, 0);
+    struct in6_addr before = record->neighbours;
+    strcpy(desk->loop.peer, "tcp://10.0.0.10:40000");
+    assert_true(desk_beat(desk, member, 50)->known);
+    assert_string_equal(record->address, "tcp://10.0.0.10:40000");
+    assert_memory_not_equal(&record->neighbours, &before, sizeof(before));
+    before = record->neighbours;
+    strcpy(desk->loop.peer, "tcp://10.0.0.11:40000");
+    assert_int_equal(desk_join(desk, AQ_ROLE_ACTOR, 50), member);
+    assert_string_equal(record->address, "tcp://10.0.0.11:40000");
+    assert_memory_not_equal(&record->neighbours, &before, sizeof(before));
+    strcpy(desk->loop.peer, "ipc");
+    assert_true(desk_beat(desk, member, 50)->known);
+    assert_true(IN6_IS_ADDR_UNSPECIFIED(&record->neighbours));
+}
+
 TEST_IN(service_desk, desk, a_stranger_is_not_known_and_told_nothing_but_the_state)
 {
     uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
