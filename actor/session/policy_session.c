@@ -18,12 +18,14 @@
 /* How long the broadcast may be behind before a fetch (less in a paced run, which may have to wait
  * for nothing but this), and the pauses between fetches that did not help.
  * Where the network is slow a version takes long to come, and fetching it would only take the way
- * from the broadcast: so that may be behind for twice as long as last time. */
-#define BEHIND_NS     AQ_NS_PER_S
-#define BEHIND_NS_MAX (300 * AQ_NS_PER_S)
-#define AWAITED_NS    (100 * AQ_NS_PER_MS)
-#define PAUSE_NS_MIN  AQ_NS_PER_S
-#define PAUSE_NS_MAX  (30 * AQ_NS_PER_S)
+ * from the broadcast: so that may be behind for twice as long as last time. An outage looks like a
+ * slow network: who can do nothing meanwhile does not wait for minutes. */
+#define BEHIND_NS      AQ_NS_PER_S
+#define BEHIND_NS_MAX  (300 * AQ_NS_PER_S)
+#define AWAITED_NS     (100 * AQ_NS_PER_MS)
+#define AWAITED_NS_MAX (30 * AQ_NS_PER_S)
+#define PAUSE_NS_MIN   AQ_NS_PER_S
+#define PAUSE_NS_MAX   (30 * AQ_NS_PER_S)
 
 struct aq_policy_session {
     aq_rpc_stub stub;
@@ -42,7 +44,7 @@ struct aq_policy_session {
     bool urgent;             /* fetch without waiting for the broadcast */
     int64_t behind_since_ns; /* INT64_MAX: it is not */
     int64_t patience_ns;     /* for how long it may be */
-    int64_t patience_ns_min;
+    int64_t patience_ns_min, patience_ns_max;
     int64_t late_since_ns;  /* there is a newer version since then; INT64_MAX: there is none */
     int64_t fetched_ns;     /* when the last fetch began */
     bool passed;            /* what it brought, which may be the next version to be seen: the
@@ -112,6 +114,7 @@ int aq_policy_session_start(aq_policy_session *session, const aq_member_view *vi
     session->behind_since_ns = INT64_MAX;
     session->patience_ns = 0; /* what was out before is not broadcast again */
     session->patience_ns_min = is_awaited ? AWAITED_NS : BEHIND_NS;
+    session->patience_ns_max = is_awaited ? AWAITED_NS_MAX : BEHIND_NS_MAX;
     session->late_since_ns = INT64_MAX;
     session->passed = false;
     session->fetch_from_ns = INT64_MIN;
@@ -195,7 +198,8 @@ static void learn_patience(aq_policy_session *session)
     int64_t patience_ns = session->patience_ns_min;
     if (since_ns < session->now_ns) {
         const int64_t took_ns = session->now_ns - since_ns;
-        patience_ns = took_ns < BEHIND_NS_MAX / 2 ? 2 * took_ns : BEHIND_NS_MAX;
+        patience_ns =
+            took_ns < session->patience_ns_max / 2 ? 2 * took_ns : session->patience_ns_max;
     }
     session->patience_ns =
         patience_ns > session->patience_ns_min ? patience_ns : session->patience_ns_min;

@@ -98,3 +98,20 @@ TEST_OF_ACTING(a_broadcast_that_is_never_heard_does_not_make_fetches_rare)
         assert_int_equal(stage->learner.fetches, 1 + i);
     }
 }
+
+TEST_ON_STAGE(an_outage_does_not_make_who_awaits_a_version_wait_for_minutes)
+{
+    stage->learner.settings.versions_max = 1000;
+    stage_act(stage, ENOUGH, 20);
+    stage_hear_policy(stage, 3);
+    stage_pass(stage, 200);
+    stage->learner.version = 4; /* and none to be had */
+    aq_buffer_clear(&stage->learner.policy_frame);
+    stage_pass(stage, 60000);
+    stage_hear_policy(stage, 4);
+    stage_pass(stage, 3);
+    assert_int_equal(stage_counters(stage).policy_version, 4);
+    fake_learner_set_policy(&stage->learner, 5, 1);
+    stage_pass(stage, 35000);
+    assert_int_equal(stage_counters(stage).policy_version, 5);
+}
