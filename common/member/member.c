@@ -190,7 +190,8 @@ static bool is_refused(aq_member *member, char ret_reason[REASON_MAX])
 
 /* ---- energy --------------------------------------------------------------------------------- */
 
-/* What it took while it waited for a run, or for another one, is not this run's. */
+/* What it took while it waited for a run, or for another one, is not this run's. To be called while
+ * it waits, too: a counter of the machine that is not read for a minute may have wrapped. */
 static void begin_energy(aq_member *member)
 {
     if (member->identity.meter != NULL) {
@@ -357,6 +358,9 @@ static void send_join(aq_member *member)
     request.store = member->identity.store;
     request.rpc_url = member->identity.rpc_url;
     request.push_url = member->identity.push_url;
+    if (member->joined_run == 0) {
+        begin_energy(member);
+    }
     call_begins(member);
     actorq__v1__membership__join(&member->stub.base, &request, on_join, member);
 }

@@ -355,9 +355,10 @@ aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
         summary.actors += record->role == AQ_ROLE_ACTOR;
         summary.evaluators += record->role == AQ_ROLE_EVALUATOR;
         summary.shards += record->role == AQ_ROLE_REPLAY;
-        const aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
-        if (record->role == AQ_ROLE_ACTOR && row && row->has_actor &&
-            isfinite(row->actor.return_mean)) {
+    }
+    for (size_t i = 0; i < service->stats.count; i++) {
+        const aq_member_stats_row *row = &service->stats.rows[i];
+        if (row->role == AQ_ROLE_ACTOR && row->has_actor && isfinite(row->actor.return_mean)) {
             return_sum += row->actor.return_mean;
             return_count++;
         }

@@ -20,7 +20,7 @@ enum {
     CHUNK_BYTES_GUESS = 32,
 };
 
-#define SNAPSHOT_BYTES_MAX ((size_t)1 << 30)
+#define SNAPSHOT_BYTES_MAX ((size_t)UINT32_MAX) /* which is what a record may be */
 
 static const char magic[4] = {'A', 'Q', 'S', 'N'};
 
