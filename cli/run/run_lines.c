@@ -13,16 +13,18 @@
 
 static int read_lines(FILE *file, char *line, aq_run_line_fn take, void *user)
 {
+    char *last = line + AQ_RUN_LINE_BYTES_MAX - 1;
     bool skipping = false;
     int rc = 0;
+    *last = 1; /* it is 0 once the room was used up */
     while (rc == 0 && fgets(line, AQ_RUN_LINE_BYTES_MAX, file)) {
-        const size_t size = strlen(line);
-        const bool whole = size > 0 && line[size - 1] == '\n';
-        if (whole && !skipping) {
+        const size_t size = strlen(line); /* zeros that a crash left end no line */
+        if (size > 0 && line[size - 1] == '\n' && !skipping) {
             line[size - 1] = '\0';
             rc = take(user, line);
         }
-        skipping = !whole;
+        skipping = *last == '\0' && last[-1] != '\n';
+        *last = 1;
     }
     return rc == 0 && ferror(file) ? AQ_E_IO : rc;
 }

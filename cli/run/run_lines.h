@@ -1,7 +1,7 @@
 /*
  * Run lines: the lines of a run's metrics.jsonl, one after the other. The file may be written to
- * meanwhile, and a crash may have left half a line: what has no end, or is longer than ours ever
- * are, is passed over.
+ * meanwhile, and a crash may have left half a line, or zeros: what has no end, has a zero in it, or
+ * is longer than ours ever are, is passed over.
  */
 #ifndef AQ_CLI_RUN_RUN_LINES_H
 #define AQ_CLI_RUN_RUN_LINES_H

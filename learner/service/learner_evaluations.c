@@ -6,19 +6,26 @@
 
 #include "learner/service/learner_service_priv.h"
 
+/* Nothing earns this much, and squares of more than that would be no numbers: a checkpoint with one
+ * in it could not be read. */
+#define RETURN_MAX 1e100
+
+static bool is_return(double value)
+{
+    return fabs(value) <= RETURN_MAX; /* of NaN it is false */
+}
+
 /* NULL, or what can't be true of a comparison. */
 static const char *gap_problem(const Actorq__V1__PrecisionGap *gap)
 {
-    if (gap->return_fp32_std < 0 || isnan(gap->return_fp32_std)) {
-        return "a standard deviation is not below 0";
-    }
     if (gap->episodes == 0) {
         return "a comparison needs episodes";
     }
-    if (!isfinite(gap->return_fp32) || !isfinite(gap->mean) || !isfinite(gap->std)) {
-        return "a comparison's returns are finite";
+    if (!is_return(gap->return_fp32) || !is_return(gap->return_fp32_std) || !is_return(gap->mean) ||
+        !is_return(gap->std)) {
+        return "a comparison's returns are finite, within +-1e100";
     }
-    return gap->std < 0 ? "a standard deviation is not below 0" : NULL;
+    return gap->std < 0 || gap->return_fp32_std < 0 ? "a standard deviation is not below 0" : NULL;
 }
 
 const char *aq_learner_evaluation_problem(const Actorq__V1__EvaluationReport *report)
@@ -35,9 +42,9 @@ const char *aq_learner_evaluation_problem(const Actorq__V1__EvaluationReport *re
     if (report->format != AQ_FORMAT_MIXED && !aq_format_known(report->format)) {
         return "an evaluation is of a policy in a format that there is";
     }
-    if (!isfinite(report->return_mean) || !isfinite(report->return_std) ||
-        !isfinite(report->return_min) || !isfinite(report->return_max)) {
-        return "an evaluation's returns are finite";
+    if (!is_return(report->return_mean) || !is_return(report->return_std) ||
+        !is_return(report->return_min) || !is_return(report->return_max)) {
+        return "an evaluation's returns are finite, within +-1e100";
     }
     if (report->cut_off > report->episodes) {
         return "an evaluation cuts off no more episodes than it has";

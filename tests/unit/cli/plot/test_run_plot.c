@@ -126,6 +126,20 @@ TEST_IN_FOLDER(what_a_resumed_run_lost_is_forgotten_though_its_steps_stay)
     assert_true(series.points[2].value == 5 && series.points[2].wall_s == 1.9);
 }
 
+/* A machine that lost its power may leave zeros behind; who goes on begins a new line. */
+TEST_IN_FOLDER(zeros_in_a_line_are_the_end_of_no_other)
+{
+    static const char text[] = "{\"wall_s\":1,\"env_steps\":100,\"return_mean\":1}\n"
+                               "{\"wall_s\":2,\0\0\0\n"
+                               "{\"wall_s\":3,\"env_steps\":300,\"return_mean\":3}\n";
+    static const char *const quantity = "return";
+    file_put(cli_path(state, "metrics.jsonl"), text, sizeof(text) - 1);
+    assert_succeeds(aq_run_series_read(*state, &quantity, 1, &series, &refusal));
+    at_end(end_series, &series);
+    assert_int_equal(series.count, 2);
+    assert_true(series.points[1].value == 3);
+}
+
 TEST_IN_FOLDER(confirmations_and_versions_that_fell_back_are_no_points)
 {
     read_series(state, "return",

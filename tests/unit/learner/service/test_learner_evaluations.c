@@ -208,6 +208,7 @@ TEST_IN(service_desk, desk, a_result_that_can_not_be_is_refused)
         {480, 1, NAN, 481, 3, 100, "finite"},        {480, 1, INFINITY, 481, 3, 100, "finite"},
         {480, 1, -INFINITY, 481, 3, 100, "finite"},  {480, 1, 479, NAN, 3, 100, "finite"},
         {480, 1, 479, INFINITY, 3, 100, "finite"},   {480, 1, 479, -INFINITY, 3, 100, "finite"},
+        {-1e200, 1, -1e200, 481, 3, 100, "finite"},  {480, 1e101, 479, 481, 3, 100, "finite"},
         {480, -1, 479, 481, 3, 100, "contradict"},   {480, 1, 482, 481, 3, 100, "contradict"},
         {480, 1, 479, 481, 3, 0, "episodes"},        {480, 1, 479, 481, 0, 100, "version"},
     };
@@ -294,7 +295,11 @@ TEST_IN(service_desk, desk, a_comparison_that_can_not_be_is_refused)
         uint32_t episodes;
         double mean, std;
         const char *words;
-    } rows[] = {{0, 0, 0, "episodes"}, {1, 0, -1, "below 0"}, {1, NAN, 0, "finite"}};
+    } rows[] = {{0, 0, 0, "episodes"},
+                {1, 0, -1, "below 0"},
+                {1, NAN, 0, "finite"},
+                {1, -1e200, 0, "finite"},
+                {1, 0, 1e200, "finite"}};
     EACH_ROW(i, rows) {
         Actorq__V1__EvaluationReport request = report_of(desk, 3, 100, false);
         Actorq__V1__PrecisionGap gap = ACTORQ__V1__PRECISION_GAP__INIT;
