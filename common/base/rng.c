@@ -92,7 +92,7 @@ double aq_rng_uniform(aq_rng *rng)
 
 double aq_rng_range(aq_rng *rng, double low, double high)
 {
-    AQ_ASSERT(low < high);
+    AQ_ASSERT(low <= high);
     AQ_ASSERT(isfinite(high - low));
     double value = low + (high - low) * aq_rng_uniform(rng);
     return value < high ? value : nextafter(high, low); /* the sum may round up to `high` */

@@ -23,7 +23,7 @@ uint64_t aq_rng_below(aq_rng *rng, uint64_t bound);
 /* Uniform in [0, 1), 53 bits. */
 double aq_rng_uniform(aq_rng *rng);
 
-/* Uniform in [low, high). */
+/* Uniform in [low, high), or `low` where the two are equal. */
 double aq_rng_range(aq_rng *rng, double low, double high);
 
 /* Standard normal (polar method; no cached second value, so the state stays the four words). */

@@ -122,6 +122,7 @@ TEST(range_never_reaches_its_upper_end)
         double value = aq_rng_range(&rng, -0.05, 0.05);
         assert_true(value >= -0.05 && value < 0.05);
     }
+    assert_true(aq_rng_range(&rng, 0.3, 0.3) == 0.3); /* there is nothing else */
 }
 
 TEST(normal_has_mean_zero_and_variance_one)

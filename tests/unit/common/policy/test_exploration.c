@@ -59,6 +59,21 @@ TEST(random_boxes_fill_their_bounds_evenly)
     }
 }
 
+/* A joint that is locked has one value. */
+TEST(bounds_that_are_equal_leave_one_value)
+{
+    enum { LOCKED = 1 };
+    aq_space joints = box;
+    aq_rng rng = rng_of(1, 0);
+    joints.low[LOCKED] = joints.high[LOCKED] = 0.3f;
+    for (int draw = 0; draw < 100; draw++) {
+        float action[ELEMENTS];
+        aq_action_random(&joints, &rng, action);
+        assert_true(action[LOCKED] == 0.3f);
+        assert_true(action[0] >= low[0] && action[0] <= high[0]);
+    }
+}
+
 TEST(epsilon_is_the_share_of_random_choices)
 {
     enum { DRAWS = 40000, GREEDY = 2 };
