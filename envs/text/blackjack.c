@@ -123,6 +123,30 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     return is_over ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
+/* Two bars of 21 places: the dealer's card above, the player's sum below, with what an ace adds in
+ * the ace's colour; the sum of a hand that is lost is as long as fits. */
+static void draw(const void *params, const void *state, aq_canvas *canvas)
+{
+    enum { ROWS = 5, OF_DEALER = 1, OF_PLAYER = 3 };
+    const blackjack_state *s = state;
+    const uint32_t sum = sum_of(&s->player);
+    const aq_colour felt = {30, 90, 60}, place = {24, 74, 49}, card = {235, 235, 230},
+                    ace = {240, 190, 60}, lost = {190, 50, 60};
+    (void)params;
+    aq_canvas_fill(canvas, felt);
+    for (uint32_t i = 0; i < GOAL; i++) {
+        aq_canvas_cell(canvas, ROWS, GOAL, OF_DEALER, i,
+                       i >= s->dealer.hard     ? place
+                       : s->dealer.hard == ACE ? ace
+                                               : card);
+        aq_canvas_cell(canvas, ROWS, GOAL, OF_PLAYER, i,
+                       i >= sum              ? place
+                       : sum > GOAL          ? lost
+                       : i >= s->player.hard ? ace
+                                             : card);
+    }
+}
+
 /* ---- saved states --------------------------------------------------------------------------- */
 
 /* What the player sees, and whether the hand is the first two cards, is all that matters. */
@@ -179,4 +203,5 @@ const aq_env_class aq_blackjack_v1 = {
     .save = save,
     .restore = restore,
     .observe = observe,
+    .draw = draw,
 };

@@ -49,6 +49,22 @@ TEST(environments_draw_themselves)
     assert_memory_equal(pixels, own, sizeof(pixels));
 }
 
+/* Those that this build lacks a library for cannot be opened. */
+TEST(tasks_of_the_suites_draw_themselves)
+{
+    static const char *const suites[] = {"dmc:", "gym:", "game:"};
+    aq_env *env;
+    for (size_t i = 0; i < aq_env_count(); i++) {
+        const aq_env_class *class = aq_env_at(i);
+        EACH_ROW(k, suites) {
+            const bool is_of_it = strncmp(class->name, suites[k], strlen(suites[k])) == 0;
+            if (is_of_it && class->draw == NULL && aq_env_open(class->name, &env, &refusal) == 0) {
+                fail_msg("%s does not draw itself", class->name);
+            }
+        }
+    }
+}
+
 TEST(one_channel_is_grey)
 {
     static const uint8_t obs[] = {0, 100, 255, 1, 2, 3};
