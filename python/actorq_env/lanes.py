@@ -42,6 +42,16 @@ def clipped(text, size=TEXT_MAX - 1):
     return (data[:head] + mark + tail).decode("utf-8", "ignore").encode()
 
 
+def let_go(env):
+    """Gives an environment the chance to end well; it may be in no state to do so."""
+    try:
+        close = getattr(env, "close", None)
+        if close is not None:
+            close()
+    except Exception:  # pylint: disable=broad-except
+        pass  # nobody waits for it, and what failed before is told
+
+
 class Lanes:
     """All that a round of work touches."""
 
@@ -115,10 +125,15 @@ class Lanes:
             env, self.spare = self.spare, None
             return env
         env = self.task.make()
-        check(env)
-        for name, known in (("observation", self.task.observation), ("action", self.task.action)):
-            if space_of(getattr(env, name + "_space"), name).packed() != known.packed():
-                raise Refusal(f"another {name} space than that of the first environment")
+        try:
+            check(env)
+            for name in ("observation", "action"):
+                space = space_of(getattr(env, name + "_space"), name)
+                if space.packed() != getattr(self.task, name).packed():
+                    raise Refusal(f"another {name} space than that of the first environment")
+        except Exception:
+            let_go(env)
+            raise
         return env
 
     def reset(self, lane, seed, rows, slot):
@@ -134,12 +149,7 @@ class Lanes:
     def discard(self, lane):
         """An environment that failed is in no known state: the next episode has a new one."""
         env, self.envs[lane] = self.envs[lane], None
-        try:
-            close = getattr(env, "close", None)
-            if close is not None:
-                close()
-        except Exception:  # pylint: disable=broad-except
-            pass  # it failed before, and that is told
+        let_go(env)
 
     def fail(self, lane, slot, error):
         """Says why, and gives the environment up."""
@@ -212,6 +222,5 @@ class Lanes:
 
     def close(self):
         """Gives all environments the chance to end well."""
-        for lane, env in enumerate(self.envs):
-            if env is not None:
-                self.discard(lane)
+        for env in (self.spare, *self.envs):
+            let_go(env)

@@ -3,6 +3,7 @@
 import os
 import sys
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -149,7 +150,15 @@ class Rounds(unittest.TestCase):
     SLOTS = 4
 
     def lanes_of(self, name):
-        """Lanes with memory of their own."""
+        """Lanes with memory of their own, each at the beginning of an episode."""
+        made = self.idle_lanes_of(name)
+        made.lanes[:] = range(self.SLOTS)
+        made.seeds[:] = range(self.SLOTS)
+        made.works[:] = protocol.RESET
+        made.work(0, self.SLOTS)
+        return made
+
+    def idle_lanes_of(self, name):
         task = maker.Task("bridge_tasks:" + name)
         row = task.observation.dtype.itemsize * int(np.prod(task.observation.shape))
         action = 4 * max(4, int(np.prod(task.action.shape)))
@@ -163,11 +172,23 @@ class Rounds(unittest.TestCase):
         layout = protocol.LAYOUT.pack(protocol.MAGIC, self.SLOTS, used, *offsets)
         made = lanes.Lanes(task, layout, memory)
         os.close(memory)
-        made.lanes[:] = range(self.SLOTS)
-        made.seeds[:] = range(self.SLOTS)
-        made.works[:] = protocol.RESET
-        made.work(0, self.SLOTS)
         return made
+
+    def test_whatever_was_made_is_closed(self):
+        closed = []
+        with mock.patch.object(bridge_tasks.Counter, "close", lambda env: closed.append(type(env)),
+                               create=True):
+            made = self.lanes_of("Counter")
+            made.close()
+            self.assertEqual(closed, [bridge_tasks.Counter] * self.SLOTS)
+            made = self.idle_lanes_of("Truncating")
+            made.close()
+            self.assertEqual(closed[self.SLOTS:], [bridge_tasks.Truncating])
+            made.made()
+            made.task.make = bridge_tasks.Parts
+            with self.assertRaisesRegex(protocol.Refusal, "another observation space"):
+                made.made()
+            self.assertIs(closed[-1], bridge_tasks.Parts)
 
     def test_parts_go_through_memory_as_a_row(self):
         made = self.lanes_of("Parts")
