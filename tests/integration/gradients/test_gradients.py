@@ -41,14 +41,15 @@ class TestGradients(TrainRun):
         self.wait("gradients", lambda: (self.metric("learner_steps") or 0) > before + 50)
 
     def one(self, name):
-        """The number of a process of this run."""
+        """The number of the process of this run that is called so."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{pid}/cmdline", "rb") as file:
                     words = file.read().decode().split("\0")
             except OSError:
                 continue
-            if words[0].startswith(name) and f"--parent\0{self.train.pid}" in "\0".join(words):
+            parent = words[words.index("--parent") + 1] if "--parent" in words else None
+            if words[0] == name and parent == str(self.train.pid):
                 return int(pid)
         return None
 
@@ -66,7 +67,7 @@ class TestGradients(TrainRun):
     def test_whoever_is_killed_the_run_goes_on(self):
         self.start("--set", "learner.algorithm=a2c", "--set", "learner.gradient_format=int8")
         self.goes_on()
-        for name in ("actor-", "replay-", "learner"):
+        for name in ("actor-0", "replay-0", "learner"):
             self.kill(name)
             self.goes_on()
         self.assertEqual(self.metric("gradients_refused"), 0)
@@ -79,7 +80,7 @@ class TestGradients(TrainRun):
         self.start("--set", "learner.algorithm=a2c", "--set", "learner.reward_scale=0.5")
         for _ in range(3):
             self.goes_on()
-            self.kill("actor-")
+            self.kill("actor-0")
         self.goes_on()
         self.end()
         self.assertGreaterEqual(self.metric("env_steps"), 256 * self.metric("learner_steps"))
