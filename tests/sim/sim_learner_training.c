@@ -182,12 +182,19 @@ void sim_learner_check_lag(const sim_learner *learner, const aq_batch *group, ui
     }
 }
 
+/* The version that the first rank takes for the newest that is out. */
+static uint64_t newest_known(const sim_learner *learner)
+{
+    const bool is_planted = learner->site->scenario.plant == SIM_PLANT_LAG;
+    return is_planted && learner->newest_version > 0 ? 1 : learner->newest_version;
+}
+
 /* The first rank goes by what is out, the others by what it promised. */
 static void feed(sim_rank *rank)
 {
     const sim_learner *learner = rank->learner;
     const bool is_first = rank == learner->ranks;
-    aq_prefetch_tell_versions(rank->prefetch, is_first ? learner->newest_version : rank->promised,
+    aq_prefetch_tell_versions(rank->prefetch, is_first ? newest_known(learner) : rank->promised,
                               is_first ? learner->coming_versions : 0);
     aq_prefetch_tick(rank->prefetch, sim_now_ns(&learner->site->world));
 }
@@ -211,7 +218,7 @@ static void train_alone(sim_learner *learner)
 {
     sim_rank *own = &learner->ranks[0];
     const uint64_t trained = sim_learner_step(learner);
-    aq_trainer_core_train(own->trainer, own->groups[0], learner->newest_version);
+    aq_trainer_core_train(own->trainer, own->groups[0], newest_known(learner));
     if (sim_learner_step(learner) > trained) {
         sim_learner_check_lag(learner, own->groups[0], learner->newest_version);
     }

@@ -36,6 +36,7 @@ enum sim_plant {
     SIM_PLANT_ACTOR_SECRET, /* a liar knows the incarnation of an actor */
     SIM_PLANT_SHARD_SECRET, /* a liar knows the incarnation of a shard */
     SIM_PLANT_RANK,         /* a parameter of one rank changes */
+    SIM_PLANT_LAG,          /* a learner takes the first version for the newest */
 };
 
 typedef struct sim_scenario {

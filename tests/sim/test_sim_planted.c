@@ -8,16 +8,30 @@
 
 enum { SEEDS = 80 };
 
+static void draw_for(enum sim_plant plant, uint64_t seed, sim_scenario *ret_scenario)
+{
+    switch (plant) {
+    case SIM_PLANT_RANK:
+        sim_scenario_ranks(seed, ret_scenario);
+        break;
+    case SIM_PLANT_LAG:
+        sim_scenario_paced(seed, ret_scenario);
+        break;
+    default:
+        sim_scenario_draw(seed, ret_scenario);
+        break;
+    }
+}
+
 /* In how many of the seeds the invariant is found broken, up to `needed`. A fault may also show as
  * another one first. */
 static int count_found(enum sim_plant plant, enum sim_invariant expected, int needed)
 {
-    const bool is_of_ranks = plant == SIM_PLANT_RANK;
     int found = 0;
     for (uint64_t seed = 1; seed <= SEEDS && found < needed; seed++) {
         sim_scenario scenario;
         sim_outcome outcome;
-        (is_of_ranks ? sim_scenario_ranks : sim_scenario_draw)(seed, &scenario);
+        draw_for(plant, seed, &scenario);
         scenario.plant = plant;
         sim_run(&scenario, &outcome);
         if (outcome.broken != SIM_ALL_HOLD) {
@@ -57,6 +71,7 @@ TEST(each_planted_fault_is_noticed)
         {SIM_PLANT_ACTOR_SECRET, SIM_ACKNOWLEDGED, 5, "a liar who speaks for an actor"},
         {SIM_PLANT_SHARD_SECRET, SIM_ENV_STEPS, 5, "a liar who speaks for a shard"},
         {SIM_PLANT_RANK, SIM_RANKS, 5, "a rank with other parameters"},
+        {SIM_PLANT_LAG, SIM_LAG, 5, "a learner that hears of no newer version"},
     };
     EACH_ROW(i, rows) {
         printf("%s\n", rows[i].what);
