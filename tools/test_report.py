@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Sums up what `meson test` logged: one row for a stage of ./test, and the logs of what failed.
 
-A cmocka or unittest program counts as many tests as it ran, any other as one. A program that ends
-badly after its tests, by a leak or a crash, is one failure more.
+A cmocka or unittest program counts as many tests as it ran, any other as one; a unittest program
+that ran none has failed. A program that ends badly after its tests, by a leak or a crash, is one
+failure more.
 
     tools/test_report.py STAGE LOG.json [SUITE]  a row for the log, or for one suite in it; the exit
                                                  status says whether all passed
@@ -17,7 +18,8 @@ import sys
 HEAD_LINES, TAIL_LINES = 60, 60  # a sanitizer says at the beginning what is wrong
 CMOCKA = re.compile(r"^\[  (PASSED|FAILED|SKIPPED) +\] (\d+) test\(s\)", re.MULTILINE)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
-UNITTEST_BAD = re.compile(r"(failures|errors|skipped)=(\d+)")
+UNITTEST_BAD = re.compile(r"^(?:FAIL|ERROR): (\S+ \(\S+\))", re.MULTILINE)  # of subtests, too
+UNITTEST_SKIPPED = re.compile(r"skipped=(\d+)")
 SKIPPED_TEST = re.compile(r"^\[  SKIPPED +\] (?!\d+ test)(\S+)$"
                           r"|^(\w+) \(.*\)(?:\n.*)? \.\.\. (skipped .*)$", re.MULTILINE)
 GOOD = ("OK", "EXPECTEDFAIL")
@@ -33,10 +35,13 @@ def count(row):
         counts[kind] += int(number)
     ran = UNITTEST.search(text)
     if ran:
-        for kind, number in UNITTEST_BAD.findall(text[ran.end():]):
-            counts["SKIPPED" if kind == "skipped" else "FAILED"] += int(number)
-        counts["PASSED"] = int(ran.group(1)) - counts["FAILED"] - counts["SKIPPED"]
-    if row["result"] in GOOD:
+        # A test fails once, however many of its subtests do, and so Ran counts it.
+        counts["FAILED"] = len(set(UNITTEST_BAD.findall(text[:ran.start()])))
+        counts["SKIPPED"] = sum(map(int, UNITTEST_SKIPPED.findall(text[ran.end():])))
+        counts["PASSED"] = max(0, int(ran.group(1)) - counts["FAILED"] - counts["SKIPPED"])
+    if row["result"] in GOOD and ran and not any(counts.values()):
+        counts["FAILED"] = 1
+    elif row["result"] in GOOD:
         # A program that says so of itself has passed as a whole.
         counts["PASSED"] = max(counts["PASSED"], 0 if counts["SKIPPED"] else 1)
     elif not counts["FAILED"]:
@@ -115,7 +120,7 @@ def main():
     print(f"{sys.argv[1]:<12} {passed:5} passed, {failed} failed{extra} "
           f"({len(rows)} programs, {seconds:.1f} s of tests)")
     for row in rows:
-        if row["result"] not in GOOD + ("SKIP",):
+        if count(row)[1]:
             show(row)
     return 1 if failed else 0
 

@@ -23,9 +23,30 @@ class TestReport(PlantedTree):
 
     def test_unittest_tests_are_counted_one_by_one(self):
         row = {"name": "a", "result": "FAIL", "returncode": 1,
-               "stderr": "Ran 9 tests in 0.1s\n\nFAILED (failures=1, errors=1, skipped=2)\n"}
+               "stderr": "FAIL: test_a (t.T.test_a)\nERROR: test_b (t.T.test_b)\n"
+                         "Ran 9 tests in 0.1s\n\nFAILED (failures=1, errors=1, skipped=2)\n"}
         self.assertEqual(self.report(row, stage="--total"),
                          (1, "skipped      a: 2 tests, without a name\n5 passed, 2 failed"))
+
+    def test_a_unittest_with_subtests_that_fail_is_one(self):
+        for ran, passed in ((2, 1), (1, 0)):
+            row = {"name": "a", "result": "FAIL", "returncode": 1, "stderr":
+                   "FAIL: test_a (t.T.test_a) (i=0)\nFAIL: test_a (t.T.test_a) [words] (i=1)\n"
+                   f"ERROR: test_a (t.T.test_a) (i=2)\nRan {ran} tests in 0.1s\n\n"
+                   "FAILED (failures=2, errors=1)\n"}
+            self.assertEqual(self.report(row, stage="--total"), (1, f"{passed} passed, 1 failed"))
+
+    def test_a_class_that_cannot_be_set_up_is_a_failure(self):
+        row = {"name": "a", "result": "FAIL", "returncode": 1, "stderr":
+               "ERROR: setUpClass (t.T)\nRan 0 tests in 0.1s\n\nFAILED (errors=1)\n"}
+        self.assertEqual(self.report(row, stage="--total"), (1, "0 passed, 1 failed"))
+
+    def test_a_unittest_that_ran_no_test_is_a_failure(self):
+        row = {"name": "a", "result": "OK", "stderr": "Ran 0 tests in 0.0s\n\nOK\n"}
+        self.assertEqual(self.report(row, stage="--total"), (1, "0 passed, 1 failed"))
+        self.report(row)
+        _, output = self.run_tool("unit", os.path.join(self.root, "log.json"))
+        self.assertIn("Ran 0 tests", output)
 
     def test_any_other_program_counts_as_one(self):
         rows = [{"name": "a", "result": "OK", "stdout": "fine\n"},
