@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Workers of a sweep are killed at random moments, and no run is lost or counted twice.
 
-    sweep_storm.py ACTORQ [KILLS] [SEED]
+    sweep_storm.py ACTORQ [KILLS]
 
 A small sweep of CartPole with two workers of its own and one from outside; processes of any of
-them are killed, their trainings included, until there were so many kills or the sweep has ended.
-Then it goes on in calm. The last line is "K kills, R runs, 0 lost, 0 twice".
+them are killed as AQ_SEED says, their trainings included, until there were so many kills or the
+sweep has ended. Then it goes on in calm. The last line is "K kills, R runs, 0 lost, 0 twice".
 """
 
 import json
@@ -114,8 +114,8 @@ def account(folder):
 
 def main():
     actorq, kills = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 8
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
-    print(f"seed {seed}", flush=True)
+    seed = int(os.environ.get("AQ_SEED", "1"))
+    print(f"AQ_SEED={seed}", flush=True)
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as place:
         spec, folder = f"{place}/spec.yaml", f"{place}/sweep"
