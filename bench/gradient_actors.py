@@ -23,7 +23,7 @@ import subprocess
 import tempfile
 
 from run_once import ENVIRONMENT, append, rows_of
-from sooner import interval, sooner
+from sooner import interval, quartiles, sooner
 
 HERE = pathlib.Path(__file__).resolve().parent
 KEPT = HERE / "curves" / "gradient-actors.csv"
@@ -84,11 +84,11 @@ def report(setting, wanted):
     for arm in ARMS:
         mine = [runs[arm, seed] for seed in seeds]
         rate = statistics.median(int(row["env_steps"]) / float(row["wall_s"]) for row in mine)
-        quartiles = statistics.quantiles([seconds[arm, seed] for seed in seeds], n=4)
+        low_s, median_s, high_s = quartiles(seconds[arm, seed] for seed in seeds)
         low, high = interval(seconds, ARMS[0], arm, seeds)
         soon = f"{sooner(seconds, ARMS[0], arm, seeds):.2f}, {low:.2f} to {high:.2f}"
         print(f"| {arm[0]} | {arm[1]} | {sum(row['solved'] == '1' for row in mine)} of {len(seeds)}"
-              f" | {quartiles[1]:.2f} | {quartiles[0]:.2f} to {quartiles[2]:.2f} |"
+              f" | {median_s:.2f} | {low_s:.2f} to {high_s:.2f} |"
               f" {statistics.median(int(row['env_steps']) for row in mine):,.0f} |"
               f" {rate:,.0f} | {soon if arm != ARMS[0] else ''} |"
               f" {sum(float(row['return_mean']) >= SCORE for row in mine)} |")

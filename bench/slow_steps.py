@@ -28,7 +28,7 @@ import subprocess
 import time
 
 from run_once import ENVIRONMENT, append, rows_of
-from sooner import interval, sooner
+from sooner import interval, quartiles, sooner
 
 HERE = pathlib.Path(__file__).resolve().parent
 KEPT = HERE / "curves" / "slow-steps.csv"
@@ -111,13 +111,13 @@ def report(setting, wanted):
     seconds, steps = ({key: float(row[name] or math.inf) for key, row in runs.items()}
                       for name in ("score_s", "score_steps"))
     for arm in ARMS:
-        quartiles = statistics.quantiles([seconds[arm, seed] for seed in seeds], n=4)
+        low_s, median_s, high_s = quartiles(seconds[arm, seed] for seed in seeds)
         low, high = interval(seconds, ARMS[0], arm, seeds)
         soon = f"{sooner(seconds, ARMS[0], arm, seeds):.2f}, {low:.2f} to {high:.2f}"
         rate = statistics.median(float(runs[arm, seed]["env_steps"]) /
                                  float(runs[arm, seed]["wall_s"]) for seed in seeds)
         print(f"| {arm} | {sum(math.isfinite(seconds[arm, seed]) for seed in seeds)} of"
-              f" {len(seeds)} | {quartiles[1]:.0f} | {quartiles[0]:.0f} to {quartiles[2]:.0f} |"
+              f" {len(seeds)} | {median_s:.0f} | {low_s:.0f} to {high_s:.0f} |"
               f" {soon if arm != ARMS[0] else ''} |"
               f" {statistics.median(steps[arm, seed] for seed in seeds):,.0f} | {rate:,.0f} |")
 

@@ -14,9 +14,21 @@ def sooner(seconds, first, other, seeds):
 
 def interval(seconds, first, other, seeds):
     """95 %, of 10,000 draws of the seeds, both arms of a seed together; of those in which one of
-    the two medians is there."""
+    the two medians is there, nan where none is."""
     draw = random.Random(1)
     drawn = (sooner(seconds, first, other, draw.choices(seeds, k=len(seeds)))
              for _ in range(DRAWS))
     ratios = sorted(ratio for ratio in drawn if not math.isnan(ratio))
-    return ratios[len(ratios) // 40], ratios[-len(ratios) // 40]
+    return (ratios[len(ratios) // 40], ratios[-len(ratios) // 40]) if ratios else (math.nan,) * 2
+
+
+def quartiles(values):
+    """As of statistics.quantiles, but values may be infinite, and as few as one: none lies beyond
+    the least or the most."""
+    ordered, found = sorted(values), []
+    for quarter in (1, 2, 3):
+        fourths = min(max(quarter * (len(ordered) + 1), 4), 4 * len(ordered)) - 4
+        first, share = divmod(fourths, 4)
+        found.append(ordered[first] if share == 0 else
+                     (ordered[first] * (4 - share) + ordered[first + 1] * share) / 4)
+    return found
