@@ -11,7 +11,7 @@
 #include "cli/sweep/study/sweep_tpe.h"
 #include "common/base/memory.h"
 
-enum { GOOD_MAX = 25 };
+enum { GOOD_MAX = 25, REPORTED = 2 /* the winner and what is given, always at once */ };
 #define GOOD_SHARE 0.1
 
 /* What is being decided on. */
@@ -223,9 +223,8 @@ static void add_report(round_plan *plan)
 int aq_sweep_next_round(const aq_sweep_study *study, aq_sweep_stage **ret_stages, size_t *ret_count)
 {
     const aq_sweep_spec *spec = study->spec;
-    const size_t most = spec->round > 2 ? spec->round : 2;
-    round_plan plan = {.study = study, .most = most};
-    plan.stages = aq_alloc(most, sizeof(*plan.stages));
+    round_plan plan = {.study = study, .most = spec->round};
+    plan.stages = aq_alloc(spec->round > REPORTED ? spec->round : REPORTED, sizeof(*plan.stages));
     int rc = plan.stages != NULL ? 0 : AQ_E_NOMEM;
     if (rc == 0 && count_winners(study) == 0) {
         if (spec->method == AQ_SWEEP_PBT && study->stage_count > 0) {
@@ -239,6 +238,7 @@ int aq_sweep_next_round(const aq_sweep_study *study, aq_sweep_stage **ret_stages
         }
     }
     if (rc == 0 && plan.count == 0) {
+        plan.most = REPORTED;
         add_report(&plan);
     }
     if (rc != 0) {

@@ -221,6 +221,21 @@ TEST(where_runs_begin_anew_the_best_go_on_from_nothing)
     assert_int_equal(study.stages[first].from, AQ_SWEEP_NONE);
 }
 
+/* The report alone, the winner and what is given, is always one. */
+TEST(a_round_of_one_stage_has_one)
+{
+    static const double scores[] = {1, 2};
+    static const size_t counts[] = {1, 1, 1, 2};
+    size_t first;
+    begin("task: x\nmethod: random\ntrials: 2\nround: 1\nrungs: [10, 30]\n"
+          "seeds: {tune: 1, report: 1}\n" SPACE,
+          true);
+    EACH_ROW(i, counts) {
+        assert_int_equal(next_round(scores, &first), counts[i]);
+    }
+    assert_int_equal(next_round(scores, &first), 0);
+}
+
 TEST(events_that_do_not_fit_leave_it_as_it_was)
 {
     aq_sweep_stage stages[] = {{.trial = 0, .from = AQ_SWEEP_NONE},
