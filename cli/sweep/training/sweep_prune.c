@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,8 @@ static void keep_stage(const aq_sweep_study *study, uint32_t stage, bool *kept)
     }
 }
 
-/* `last` is the last stage of each trial: only of those a next one can go on. */
+/* `last` is the last stage of each trial: only of those a next one can go on, where rungs do and
+ * there is a score to go by. */
 static void keep_needed(const aq_sweep_study *study, uint32_t *last, bool *kept)
 {
     const uint32_t winner = aq_sweep_winner(study);
@@ -46,8 +48,9 @@ static void keep_needed(const aq_sweep_study *study, uint32_t *last, bool *kept)
     }
     for (uint32_t i = 0; i < study->stage_count; i++) {
         const aq_sweep_stage *stage = &study->stages[i];
-        const bool goes_on = !study->is_ended && last[stage->trial] == i &&
-                             stage->rung + 1 < study->spec->rung_count;
+        const bool goes_on = !study->is_ended && study->plan.is_resumed &&
+                             last[stage->trial] == i && stage->rung + 1 < study->spec->rung_count &&
+                             isfinite(aq_sweep_stage_score(study, i));
         if (stage->kind != AQ_SWEEP_TUNE || i == winner || goes_on ||
             !aq_sweep_stage_is_over(study, i)) {
             keep_stage(study, i, kept);

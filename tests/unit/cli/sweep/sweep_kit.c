@@ -29,8 +29,13 @@ void sweep_spec(const char *yaml, aq_sweep_spec *ret_spec)
 
 void sweep_found(const char *dir, const char *yaml)
 {
+    sweep_found_with(dir, yaml, true);
+}
+
+void sweep_found_with(const char *dir, const char *yaml, bool is_resumed)
+{
     static aq_sweep_spec spec;
-    const aq_sweep_plan plan = {.steps = 1000, .is_resumed = true, .least_return = 20};
+    const aq_sweep_plan plan = {.steps = 1000, .is_resumed = is_resumed, .least_return = 20};
     aq_buffer *text = buffer_up_to(AQ_SWEEP_SPEC_BYTES_MAX);
     sweep_spec(yaml, &spec);
     assert_int_equal(aq_buffer_append(text, yaml, strlen(yaml)), 0);

@@ -26,6 +26,7 @@ void sweep_spec(const char *yaml, aq_sweep_spec *ret_spec);
 
 /* Begun in `dir`; runs without rungs take 1000 steps, and random actions at least 20. */
 void sweep_found(const char *dir, const char *yaml);
+void sweep_found_with(const char *dir, const char *yaml, bool is_resumed); /* of its plan */
 
 void sweep_hire(sweep_hand *hand, const char *dir, const char *name);
 void sweep_dismiss(sweep_hand *hand); /* as if it was killed */
