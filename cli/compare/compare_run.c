@@ -143,7 +143,14 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
         return rc;
     }
     (void)snprintf(options.run_dir, sizeof(options.run_dir), "%s", dir);
-    run->resumed += options.resume ? 1 : 0;
+    if (options.resume) { /* kept now: a kill must not lose that it was gone on with */
+        run->resumed++;
+        run->outcome = AQ_OUTCOME_MISSING;
+        rc = write_result(dir, run, error);
+        if (rc != 0) {
+            return rc;
+        }
+    }
     const int failure = aq_train_session_run(config, &options, &result, &problem);
     *ret_interrupted = result.was_asked;
     if (failure != 0) { /* what no daemon refused, the machine is at fault for */

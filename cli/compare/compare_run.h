@@ -1,6 +1,7 @@
 /*
  * Compare run: one run of a comparison: trains it, or goes on with it, and keeps how that came out
- * as RUN/result.json, which is there once the run is over. One thread.
+ * as RUN/result.json, whose outcome is `missing` while a run that was gone on with is not over. One
+ * thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_RUN_H
 #define AQ_CLI_COMPARE_COMPARE_RUN_H

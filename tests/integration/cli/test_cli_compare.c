@@ -126,12 +126,20 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
                     NULL);
     aq_folder_lock_release(lock);
 
+    program_start("compare", "--output", folder, "--resume", NULL);
+    while (!aq_path_exists_in(folder, "int8-s1/result.json")) {
+        pause_briefly();
+    }
+    assert_int_equal(kill(program_pid(), SIGKILL), 0);
+    assert_int_equal(program_wait()->exit_status, -1);
+    aq_folder_lock_release(lock_of("int8-s1"));
+
     json_t *json = program_gives("compare", "--output", folder, "--resume", "-q", "--json", NULL);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 1), "seeds")), 1);
     assert_int_equal(stat(file_in(folder, "fp32-s1/result.json"), &after), 0);
     assert_int_equal(before.st_ino, after.st_ino); /* that run was not touched */
-    assert_int_equal(resumed("int8-s1/result.json"), 1);
+    assert_int_equal(resumed("int8-s1/result.json"), 2);
 }
 
 /* Its port was busy, say, and is free now. */
