@@ -7,8 +7,10 @@
 import csv
 import json
 import os
+import signal
+import subprocess
 
-from newcomer import Newcomer, main
+from newcomer import ACTORQ, Newcomer, main, wait
 
 SPEC = """\
 task: gym:CartPole-v1
@@ -30,6 +32,11 @@ space: {learner.n_step: [1, 2]}
 method: random
 rungs: [50000]
 """
+
+
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 class TestSweeps(Newcomer):
@@ -71,6 +78,16 @@ class TestSweeps(Newcomer):
         self.assertIn("0 of 1 trials done", said)
         self.works("actorq sweep work all -q")
         self.assertIn("1 of 1 trials done", self.works("actorq sweep status all --watch"))
+
+    def test_a_training_that_is_killed_is_given_back(self):
+        self.write(SPEC.replace("[2000, 4000]", "[100000000]"))
+        self.works("actorq sweep spec.yaml --folder all --found")
+        with subprocess.Popen([ACTORQ, "sweep", "work", "all", "-q"]) as worker:
+            children = f"/proc/{worker.pid}/task/{worker.pid}/children"
+            wait("a training", lambda: text_of(children))
+            os.kill(int(text_of(children)), signal.SIGKILL)
+            wait("its release", lambda: '"event": "release"' in text_of("all/journal.jsonl"))
+            worker.terminate()
 
     def test_a_sweep_that_comes_to_nothing_says_why(self):
         self.write(DIVERGING)

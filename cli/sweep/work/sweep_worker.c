@@ -3,8 +3,8 @@
  *
  *   claim -> prepare -> train -> report -> claim ...
  *
- * A child that a signal ended is started again, as it can go on, and after a few times given back;
- * one that ended by itself has said what there is to say.
+ * What a child that a signal ended was at is given back, as it can go on; one that ended by itself
+ * has said what there is to say.
  */
 #include "cli/sweep/work/sweep_worker.h"
 
@@ -28,7 +28,7 @@
 #include "common/sys/machine.h"
 #include "common/sys/process.h"
 
-enum { BEAT_MS = 1000, LOOK_MS = 100, LOOK_MS_MAX = 2000, STARTS_MAX = 5 };
+enum { BEAT_MS = 1000, LOOK_MS = 100, LOOK_MS_MAX = 2000 };
 
 typedef struct worker {
     aq_own_loop loop;
@@ -154,8 +154,12 @@ static int prepare(worker *its, size_t run, aq_error *error)
     return rc == AQ_E_AGAIN ? 0 : rc;
 }
 
-static int train_once(worker *its, size_t run, aq_error *error)
+static int train(worker *its, size_t run, aq_error *error)
 {
+    its->ended_by = 0;
+    if (aq_sweep_training_is_carried(aq_sweep_desk_study(its->desk), run)) {
+        return 0;
+    }
     int rc = prepare(its, run, error);
     if (rc != 0 || its->is_stopped) {
         return rc;
@@ -166,22 +170,6 @@ static int train_once(worker *its, size_t run, aq_error *error)
                                  &its->child, error);
     while (rc == 0 && its->child.is_running) {
         (void)uv_run(&its->loop.uv, UV_RUN_DEFAULT);
-    }
-    return rc;
-}
-
-static int train(worker *its, size_t run, aq_error *error)
-{
-    int rc = 0;
-    its->ended_by = 0;
-    if (aq_sweep_training_is_carried(aq_sweep_desk_study(its->desk), run)) {
-        return 0;
-    }
-    for (int i = 0; rc == 0 && !its->is_stopped && i < STARTS_MAX; i++) {
-        rc = train_once(its, run, error);
-        if (its->ended_by == 0) {
-            break;
-        }
     }
     return rc;
 }
