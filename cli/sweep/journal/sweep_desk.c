@@ -292,13 +292,25 @@ int aq_sweep_desk_claim(aq_sweep_desk *desk, aq_sweep_now now, aq_sweep_errand *
     return rc;
 }
 
-static int bring(aq_sweep_desk *desk, const aq_sweep_event *event, aq_error *error)
+static int begin_visit_with(aq_sweep_desk *desk, size_t run, uint32_t attempt, aq_error *error)
 {
     int rc = begin_visit(desk, error);
-    if (rc == 0 &&
-        (desk->study.is_ended || !aq_sweep_study_holds(&desk->study, event->run, event->attempt))) {
-        rc = aq_fail(error, AQ_E_CLOSED, "the lease of run %zu had ended", event->run);
+    if (rc == 0 && (desk->study.is_ended || !aq_sweep_study_holds(&desk->study, run, attempt))) {
+        rc = aq_fail(error, AQ_E_CLOSED, "the lease of run %zu had ended", run);
     }
+    return rc;
+}
+
+int aq_sweep_desk_check_lease(aq_sweep_desk *desk, size_t run, uint32_t attempt, aq_error *error)
+{
+    int rc = begin_visit_with(desk, run, attempt, error);
+    aq_sweep_journal_unlock(desk->journal);
+    return rc;
+}
+
+static int bring(aq_sweep_desk *desk, const aq_sweep_event *event, aq_error *error)
+{
+    int rc = begin_visit_with(desk, event->run, event->attempt, error);
     if (rc == 0) {
         rc = aq_sweep_journal_append(desk->journal, &desk->study, event, error);
     }

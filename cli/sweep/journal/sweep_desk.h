@@ -53,6 +53,11 @@ int aq_sweep_desk_look(aq_sweep_desk *desk, aq_error *error) AQ_MUST_USE;
 int aq_sweep_desk_claim(aq_sweep_desk *desk, aq_sweep_now now, aq_sweep_errand *ret_errand,
                         size_t *ret_run, uint32_t *ret_attempt, aq_error *error) AQ_MUST_USE;
 
+/* Before the run's folder is changed: AQ_E_CLOSED when the lease has ended meanwhile and another
+ * worker has the run. */
+int aq_sweep_desk_check_lease(aq_sweep_desk *desk, size_t run, uint32_t attempt,
+                              aq_error *error) AQ_MUST_USE;
+
 /* Brings what came of it. When the lease has ended meanwhile and another worker has the run,
  * nothing is written: AQ_E_CLOSED. */
 int aq_sweep_desk_report(aq_sweep_desk *desk, aq_sweep_now now, size_t run, uint32_t attempt,

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "common/base/memory.h"
-#include "common/base/parse.h"
 #include "common/sys/file.h"
 
 enum { PATH_BYTES = PATH_MAX + 512, BLOCK_BYTES = 1 << 18, DEPTH_MAX = 8 };
@@ -101,16 +100,15 @@ static int copy_folder(const char *from, const char *to, int depth, aq_error *er
     return rc;
 }
 
-int aq_folder_copy(const char *from, const char *to, aq_error *error)
+int aq_folder_copy(const char *from, const char *part, const char *to, aq_error *error)
 {
-    char part[PATH_BYTES];
-    if (aq_text_format(part, sizeof(part), "%s.part", to) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", to);
-    }
-    aq_dir_remove(part);
     int rc = copy_folder(from, part, 0, error);
     if (rc == 0 && rename(part, to) != 0) {
+        errno = errno == ENOTEMPTY ? EEXIST : errno; /* POSIX allows either */
         rc = aq_file_fail(error, to, "make it");
+    }
+    if (rc != 0) {
+        aq_dir_remove(part);
     }
     return rc;
 }

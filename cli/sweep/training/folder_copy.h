@@ -7,7 +7,8 @@
 #include "common/base/error.h"
 
 /* Everything in `from`, but for the file `lock` of folder_lock.h: `to` is there whole or not at
- * all, and was not there before. What an earlier call left half done is removed. */
-int aq_folder_copy(const char *from, const char *to, aq_error *error) AQ_MUST_USE;
+ * all. It is put together as `part`, which is nobody else's and lies beside it; only a process that
+ * dies leaves it behind. AQ_E_EXISTS: `to` is there already, of somebody else. */
+int aq_folder_copy(const char *from, const char *part, const char *to, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -55,27 +55,54 @@ static bool is_begun(const char *folder)
     return aq_checkpoint_newest_step(folder, &step);
 }
 
+static void part_of(const char *folder, uint32_t attempt, char *out, size_t size)
+{
+    (void)snprintf(out, size, "%s.part-%" PRIu32, folder, attempt);
+}
+
+/* Each attempt fills a part of its own: the worker of the one before may only have stood still. One
+ * that was faster leaves it to be looked at again. */
+static int copy_source(const aq_sweep_study *study, const char *dir, size_t run, const char *folder,
+                       aq_error *error)
+{
+    char source[PATH_BYTES], part[PATH_BYTES + 16];
+    aq_sweep_training_folder(study, dir, aq_sweep_run_source(study, run), source, sizeof(source));
+    part_of(folder, study->runs[run].attempt, part, sizeof(part));
+    int rc = aq_folder_copy(source, part, folder, error);
+    return rc == AQ_E_EXISTS ? AQ_E_AGAIN : rc;
+}
+
+/* Of workers that died. Once the folder is there, so that of one which stands still and wakes up no
+ * half can take its place. */
+static void remove_old_parts(const aq_sweep_study *study, size_t run, const char *folder)
+{
+    for (uint32_t attempt = 1; attempt < study->runs[run].attempt; attempt++) {
+        char part[PATH_BYTES + 16];
+        part_of(folder, attempt, part, sizeof(part));
+        aq_dir_remove(part);
+    }
+}
+
 int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size_t run,
                               aq_error *error)
 {
-    char folder[PATH_BYTES], source[PATH_BYTES];
+    char folder[PATH_BYTES], parent[PATH_BYTES];
+    const bool has_source = aq_sweep_run_source(study, run) != AQ_SWEEP_NONE;
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
     int rc = aq_train_folder_check_unused(folder, error);
     if (rc != 0) {
         return rc == AQ_E_EXISTS ? AQ_E_AGAIN : rc;
     }
-    (void)snprintf(source, sizeof(source), "%s/runs", dir);
-    rc = aq_dir_create(source, error);
-    if (rc != 0 || is_begun(folder)) {
-        return rc;
+    (void)snprintf(parent, sizeof(parent), "%s/runs", dir);
+    rc = aq_dir_create(parent, error);
+    if (rc == 0 && !is_begun(folder)) {
+        aq_dir_remove(folder);
+        rc = has_source ? copy_source(study, dir, run, folder, error) : 0;
     }
-    aq_dir_remove(folder);
-    const size_t from = aq_sweep_run_source(study, run);
-    if (from == AQ_SWEEP_NONE) {
-        return 0;
+    if (rc == 0 && has_source) {
+        remove_old_parts(study, run, folder);
     }
-    aq_sweep_training_folder(study, dir, from, source, sizeof(source));
-    return aq_folder_copy(source, folder, error);
+    return rc;
 }
 
 /* ---- starting ------------------------------------------------------------------------------- */

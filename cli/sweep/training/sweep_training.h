@@ -23,8 +23,9 @@ void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size
 /* Whether nothing is left to train, since it was solved, or failed, before. */
 bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run);
 
-/* Makes its folder fit: what is half there is gone on with, what comes from another run is copied.
- * AQ_E_AGAIN: processes of an earlier attempt are still at it. */
+/* Makes its folder fit for the attempt that the study knows of, whose lease holds: what is half
+ * there is gone on with, what comes from another run is copied. AQ_E_AGAIN: processes of another
+ * attempt are still at it. */
 int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size_t run,
                               aq_error *error) AQ_MUST_USE;
 

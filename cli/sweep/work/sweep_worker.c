@@ -141,12 +141,14 @@ static int prune(const worker *its, size_t run, aq_error *error)
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-/* Processes of an attempt whose worker was lost may take a while to end. */
-static int prepare(worker *its, size_t run, aq_error *error)
+/* Processes of an attempt whose worker was lost may take a while to end; and this worker may have
+ * stood still meanwhile, and the run be another's. */
+static int prepare(worker *its, size_t run, uint32_t attempt, aq_error *error)
 {
     int rc = AQ_E_AGAIN;
     while (rc == AQ_E_AGAIN && !its->is_stopped) {
-        rc = apart(its, prepare_folder, run, error);
+        rc = aq_sweep_desk_check_lease(its->desk, run, attempt, error);
+        rc = rc != 0 ? rc : apart(its, prepare_folder, run, error);
         if (rc == AQ_E_AGAIN) {
             pause_for(its, LOOK_MS);
         }
@@ -154,13 +156,13 @@ static int prepare(worker *its, size_t run, aq_error *error)
     return rc == AQ_E_AGAIN ? 0 : rc;
 }
 
-static int train(worker *its, size_t run, aq_error *error)
+static int train(worker *its, size_t run, uint32_t attempt, aq_error *error)
 {
     its->ended_by = 0;
     if (aq_sweep_training_is_carried(aq_sweep_desk_study(its->desk), run)) {
         return 0;
     }
-    int rc = prepare(its, run, error);
+    int rc = prepare(its, run, attempt, error);
     if (rc != 0 || its->is_stopped) {
         return rc;
     }
@@ -199,14 +201,14 @@ static void say(const worker *its, size_t run, const aq_sweep_outcome *outcome)
 static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
 {
     aq_sweep_outcome outcome;
-    int rc = train(its, run, error);
+    int rc = train(its, run, attempt, error);
     const bool is_left = rc != 0 || its->is_stopped || its->ended_by != 0;
     if (is_left || !aq_sweep_training_outcome(aq_sweep_desk_study(its->desk),
                                               aq_sweep_desk_dir(its->desk), run, &outcome)) {
         aq_error late;
         const int gave = aq_sweep_desk_release(its->desk, now(), run, attempt, its->is_stopped,
                                                rc != 0 ? &late : error);
-        rc = rc != 0 ? rc : gave;
+        rc = rc != 0 && gave != AQ_E_CLOSED ? rc : gave;
     } else {
         rc = aq_sweep_desk_report(its->desk, now(), run, attempt, &outcome, error);
         if (rc == 0) {

@@ -128,6 +128,8 @@ TEST_IN_FOLDER(what_a_lost_worker_had_is_taken_again_and_its_word_is_too_late)
     assert_int_equal(other.run, run);
     assert_int_equal(other.attempt, 2);
     const aq_sweep_outcome outcome = {0};
+    assert_int_equal(aq_sweep_desk_check_lease(lost.desk, run, 1, &refusal), AQ_E_CLOSED);
+    assert_succeeds(aq_sweep_desk_check_lease(other.desk, run, 2, &refusal));
     assert_refused(aq_sweep_desk_report(lost.desk, (aq_sweep_now){0}, run, 1, &outcome, &refusal),
                    AQ_E_CLOSED, "the lease of run 0 had ended");
     assert_true(sweep_step(&other, 3));

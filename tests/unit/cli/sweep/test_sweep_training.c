@@ -188,6 +188,38 @@ TEST_IN_FOLDER(a_run_goes_on_from_its_checkpoint_or_begins_anew)
     sweep_dismiss(&hand);
 }
 
+/* That is what a lost worker leaves; one that stands still fills another part than the next one. */
+TEST_IN_FOLDER(a_promoted_run_is_copied_in_a_part_of_its_attempt_and_older_ones_go)
+{
+    const char *dir = cli_path(state, "study");
+    const aq_sweep_outcome outcome = {.figures = {0}};
+    char folder[CLI_PATH_MAX + 64], old[CLI_PATH_MAX + 80];
+    sweep_hand hand;
+    const aq_sweep_study *study = take_first(&hand, dir);
+    leave(study, dir, 0, "", "{}");
+    assert_succeeds(aq_sweep_desk_report(hand.desk, (aq_sweep_now){0}, hand.run, hand.attempt,
+                                         &outcome, &refusal));
+    for (uint32_t attempt = 1; attempt <= 2; attempt++) {
+        hand.is_busy = false;
+        assert_true(sweep_step(&hand, attempt));
+        assert_int_equal(hand.run, 1);
+        assert_int_equal(hand.attempt, attempt);
+        if (attempt == 1) {
+            assert_succeeds(aq_sweep_desk_release(hand.desk, (aq_sweep_now){0}, hand.run, attempt,
+                                                  true, &refusal));
+        }
+    }
+    aq_sweep_training_folder(study, dir, 1, folder, sizeof(folder));
+    (void)snprintf(old, sizeof(old), "%s.part-1", folder);
+    cli_make_folder(old);
+    file_put_text(file_in(old, "half"), "");
+    assert_succeeds(aq_sweep_training_prepare(study, dir, 1, &refusal));
+    assert_true(aq_path_exists_in(folder, "metrics.jsonl"));
+    assert_false(aq_path_exists_in(folder, "half"));
+    assert_false(aq_path_exists(old));
+    sweep_dismiss(&hand);
+}
+
 static void on_echoed(aq_own_child *child, int signal_number, int64_t status)
 {
     (void)child;
