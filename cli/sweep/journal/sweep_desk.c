@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/sweep/journal/sweep_journal.h"
 #include "cli/sweep/journal/sweep_lease.h"
 #include "cli/sweep/study/sweep_round.h"
 #include "common/base/clock.h"
@@ -22,6 +21,8 @@ struct aq_sweep_desk {
     aq_sweep_spec spec;
     aq_sweep_study study;
     aq_sweep_journal *journal;
+    aq_sweep_wait wait; /* NULL: in the lock */
+    void *wait_user;
     aq_sweep_watch *watch;
     size_t first_open; /* no run before it is */
 };
@@ -45,7 +46,7 @@ static int begin_journal(const char *dir, const aq_buffer *text, aq_sweep_study 
     aq_sweep_journal *journal = NULL;
     int rc = aq_sweep_journal_open(dir, true, &journal, error);
     if (rc == 0) {
-        rc = aq_sweep_journal_lock(journal, error);
+        rc = aq_sweep_journal_lock(journal, NULL, NULL, error);
     }
     if (rc == 0) {
         rc = aq_sweep_journal_read(journal, study, error);
@@ -172,6 +173,12 @@ void aq_sweep_desk_close(aq_sweep_desk *desk)
     }
 }
 
+void aq_sweep_desk_wait_by(aq_sweep_desk *desk, aq_sweep_wait wait, void *user)
+{
+    desk->wait = wait;
+    desk->wait_user = user;
+}
+
 const aq_sweep_study *aq_sweep_desk_study(const aq_sweep_desk *desk)
 {
     return &desk->study;
@@ -191,7 +198,7 @@ int aq_sweep_desk_look(aq_sweep_desk *desk, aq_error *error)
 
 static int begin_visit(aq_sweep_desk *desk, aq_error *error)
 {
-    int rc = aq_sweep_journal_lock(desk->journal, error);
+    int rc = aq_sweep_journal_lock(desk->journal, desk->wait, desk->wait_user, error);
     return rc != 0 ? rc : aq_sweep_desk_look(desk, error);
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/sweep/journal/sweep_journal.h"
 #include "cli/sweep/study/sweep_study.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
@@ -40,6 +41,9 @@ int aq_sweep_desk_found(const char *dir, const aq_sweep_spec *spec, const aq_buf
 
 /* Whether the sweep in DIR is of this text; AQ_E_EXISTS when it is of another. */
 int aq_sweep_desk_check(const char *dir, const aq_buffer *text, aq_error *error) AQ_MUST_USE;
+
+/* How visits wait for the journal's lock (sweep_journal.h); else for however long it takes. */
+void aq_sweep_desk_wait_by(aq_sweep_desk *desk, aq_sweep_wait wait, void *user);
 
 /* As it was at the last visit. */
 const aq_sweep_study *aq_sweep_desk_study(const aq_sweep_desk *desk);

@@ -1,7 +1,7 @@
 /*
  * Sweep journal: see sweep_journal.h.
  */
-#define _GNU_SOURCE /* F_OFD_SETLKW: of the open file, not of the process */
+#define _GNU_SOURCE /* F_OFD_SETLK: of the open file, not of the process */
 
 #include "cli/sweep/journal/sweep_journal.h"
 
@@ -60,19 +60,31 @@ void aq_sweep_journal_close(aq_sweep_journal *journal)
 
 /* ---- the lock ------------------------------------------------------------------------------- */
 
-static int set_lock(aq_sweep_journal *journal, short type)
+static int set_lock(aq_sweep_journal *journal, short type, int command)
 {
     struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
     int rc;
     do {
-        rc = fcntl(journal->file, F_OFD_SETLKW, &whole);
+        rc = fcntl(journal->file, command, &whole);
     } while (rc != 0 && errno == EINTR);
     return rc;
 }
 
-int aq_sweep_journal_lock(aq_sweep_journal *journal, aq_error *error)
+int aq_sweep_journal_lock(aq_sweep_journal *journal, aq_sweep_wait wait, void *user,
+                          aq_error *error)
 {
-    if (set_lock(journal, F_WRLCK) != 0) {
+    const int command = wait != NULL ? F_OFD_SETLK : F_OFD_SETLKW;
+    int rc = set_lock(journal, F_WRLCK, command);
+    while (rc != 0 && wait != NULL && (errno == EAGAIN || errno == EACCES)) {
+        if (!wait(user)) {
+            return aq_fail(error, AQ_E_TIMEOUT,
+                           "%s: another process has its lock and stands still: end it, or let it "
+                           "go on",
+                           journal->path);
+        }
+        rc = set_lock(journal, F_WRLCK, command);
+    }
+    if (rc != 0) {
         return aq_file_fail(error, journal->path, "lock it");
     }
     journal->is_locked = true;
@@ -81,7 +93,7 @@ int aq_sweep_journal_lock(aq_sweep_journal *journal, aq_error *error)
 
 void aq_sweep_journal_unlock(aq_sweep_journal *journal)
 {
-    int rc = set_lock(journal, F_UNLCK);
+    int rc = set_lock(journal, F_UNLCK, F_OFD_SETLK);
     (void)rc; /* closing the file would do it, too */
     journal->is_locked = false;
 }

@@ -25,8 +25,13 @@ int aq_sweep_journal_open(const char *dir, bool may_make, aq_sweep_journal **ret
                           aq_error *error) AQ_MUST_USE;
 void aq_sweep_journal_close(aq_sweep_journal *journal); /* NULL is fine; releases the lock */
 
-/* Waits for the lock. */
-int aq_sweep_journal_lock(aq_sweep_journal *journal, aq_error *error) AQ_MUST_USE;
+/* Called while another process has the lock, which a process that stands still keeps: pauses, or
+ * says false to give up. */
+typedef bool (*aq_sweep_wait)(void *user);
+
+/* Waits for the lock; without `wait`, however long it takes. AQ_E_TIMEOUT: it was given up. */
+int aq_sweep_journal_lock(aq_sweep_journal *journal, aq_sweep_wait wait, void *user,
+                          aq_error *error) AQ_MUST_USE;
 void aq_sweep_journal_unlock(aq_sweep_journal *journal);
 
 /* Applies what has come since the last call. AQ_E_CORRUPT names the line. */

@@ -28,7 +28,13 @@
 #include "common/sys/machine.h"
 #include "common/sys/process.h"
 
-enum { BEAT_MS = 1000, LOOK_MS = 100, LOOK_MS_MAX = 2000 };
+enum {
+    BEAT_MS = 1000,
+    LOOK_MS = 100,
+    LOOK_MS_MAX = 2000,
+    LOCK_MS = 20,
+    STOPPING_MS_MAX = 5000,
+};
 
 typedef struct worker {
     aq_own_loop loop;
@@ -40,6 +46,7 @@ typedef struct worker {
     char name[AQ_SWEEP_WORKER_MAX];
     int ended_by; /* a signal, of the child that ended last; 0: itself */
     bool is_stopped, is_quiet;
+    unsigned stopping_ms; /* waited for the lock since it is to stop */
 } worker;
 
 static aq_sweep_now now(void)
@@ -81,6 +88,16 @@ static void pause_for(worker *its, uint64_t ms)
     uv_timer_start(&its->pause, on_pause, ms, 0);
     (void)uv_run(&its->loop.uv, UV_RUN_DEFAULT);
     uv_timer_stop(&its->pause);
+}
+
+/* One who has the journal's lock may stand still. Asked to stop, a worker waits for it a while, so
+ * that its run can be given back, and no longer. */
+static bool wait_for_lock(void *user)
+{
+    worker *its = user;
+    pause_for(its, LOCK_MS);
+    its->stopping_ms += its->is_stopped ? LOCK_MS : 0;
+    return its->stopping_ms < STOPPING_MS_MAX;
 }
 
 /* ---- apart from the loop -------------------------------------------------------------------- */
@@ -294,6 +311,7 @@ int aq_sweep_work(const char *dir, bool quiet, bool *ret_stopped, aq_error *erro
         rc = aq_sweep_desk_open(dir, its->name, &its->desk, error);
     }
     if (rc == 0) {
+        aq_sweep_desk_wait_by(its->desk, wait_for_lock, its);
         rc = aq_sweep_training_check(aq_sweep_desk_study(its->desk), error);
     }
     if (rc == 0) {

@@ -155,6 +155,44 @@ TEST_IN_FOLDER(a_silent_worker_is_lost_after_its_lease)
     sweep_dismiss(&other);
 }
 
+typedef struct held_journal {
+    aq_sweep_journal *journal;
+    int waits, waits_max; /* then it is given up, or free when that is 0 */
+} held_journal;
+
+static bool wait_for_it(void *user)
+{
+    held_journal *held = user;
+    held->waits++;
+    if (held->waits == 3 && held->waits_max == 0) {
+        aq_sweep_journal_unlock(held->journal);
+    }
+    return held->waits_max == 0 || held->waits < held->waits_max;
+}
+
+/* By a process that stands still, for one. */
+TEST_IN_FOLDER(a_journal_that_is_locked_is_waited_for_until_that_is_given_up)
+{
+    const char *dir = cli_path(state, "study");
+    held_journal held = {.waits_max = 2};
+    sweep_hand hand;
+    sweep_found(dir, study);
+    sweep_hire(&hand, dir, "one");
+    aq_sweep_desk_wait_by(hand.desk, wait_for_it, &held);
+    assert_succeeds(aq_sweep_journal_open(dir, false, &held.journal, &refusal));
+    assert_succeeds(aq_sweep_journal_lock(held.journal, NULL, NULL, &refusal));
+    aq_sweep_errand errand;
+    assert_refused(aq_sweep_desk_claim(hand.desk, (aq_sweep_now){0}, &errand, &hand.run,
+                                       &hand.attempt, &refusal),
+                   AQ_E_TIMEOUT, "journal.jsonl: another process has its lock");
+    assert_int_equal(held.waits, 2);
+    held = (held_journal){.journal = held.journal};
+    assert_true(sweep_step(&hand, 0));
+    assert_int_equal(held.waits, 3);
+    aq_sweep_journal_close(held.journal);
+    sweep_dismiss(&hand);
+}
+
 TEST_IN_FOLDER(what_is_given_back_is_the_next_ones)
 {
     const char *dir = cli_path(state, "study");
