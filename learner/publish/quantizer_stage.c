@@ -233,13 +233,15 @@ bool aq_quantizer_stage_has_place(const aq_quantizer_stage *stage)
     return aq_queue_count(stage->free_policy) > 0;
 }
 
-void aq_quantizer_stage_await_place(aq_quantizer_stage *stage)
+bool aq_quantizer_stage_await_place(aq_quantizer_stage *stage, int timeout_ms)
 {
     void *place = NULL;
-    int rc = aq_queue_pop(stage->free_policy, -1, &place);
-    AQ_ASSERT(rc == 0);
-    rc = aq_queue_push(stage->free_policy, place);
+    if (aq_queue_pop(stage->free_policy, timeout_ms, &place) != 0) {
+        return false;
+    }
+    int rc = aq_queue_push(stage->free_policy, place);
     AQ_ASSERT(rc == 0); /* it was there before */
+    return true;
 }
 
 const aq_named_arrays *aq_quantizer_stage_checkpoint_place(aq_quantizer_stage *stage)

@@ -1,7 +1,8 @@
 /*
  * Quantizer stage: the thread beside the trainer that turns parameters into published versions and
  * into checkpoints. The trainer hands over a copy and goes on; a job that finds no free place is
- * simply not taken, so a train step never waits for a publish or for a disk.
+ * simply not taken, so training waits for no publish and no disk. Only where no version may be left
+ * out does it wait for a place.
  *
  *   trainer --offer_policy--> [2 places] --> quantize, measure, gate, pack --> owner.publish
  *   trainer --offer_checkpoint--> [1 place] --> owner.write_checkpoint
@@ -60,9 +61,9 @@ bool aq_quantizer_stage_has_place(const aq_quantizer_stage *stage);
 const aq_named_arrays *aq_quantizer_stage_checkpoint_place(aq_quantizer_stage *stage);
 bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, uint64_t step, bool is_whole);
 
-/* The same thread: waits until there is a place for a policy. For training that goes no further
- * than its versions; the stage has its thread and was not stopped. */
-void aq_quantizer_stage_await_place(aq_quantizer_stage *stage);
+/* The same thread: waits for a place for a policy, up to timeout_ms; negative: without limit, of a
+ * stage that has its thread and was not stopped. False when there is none by then. */
+bool aq_quantizer_stage_await_place(aq_quantizer_stage *stage, int timeout_ms);
 
 /* Any thread: holds from the next policy on. */
 void aq_quantizer_stage_configure(aq_quantizer_stage *stage, uint32_t full_period,

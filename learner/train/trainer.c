@@ -18,7 +18,7 @@
 #include "common/base/queue.h"
 #include "learner/algorithms/agent_ranks.h"
 
-/* How often an idle trainer looks whether a checkpoint is wanted. */
+/* How often a trainer that can't train looks whether a checkpoint is wanted, and meets others. */
 #define IDLE_MS 50
 
 struct aq_trainer {
@@ -62,8 +62,8 @@ static bool policy_due(void *user, const aq_params *params, uint64_t step, const
         trainer->promised += trainer->promised > 0; /* rank 0 offers it */
         return true;
     }
-    if (trainer->config.is_paced) {
-        aq_quantizer_stage_await_place(trainer->config.stage);
+    if (trainer->config.is_paced) { /* a group that makes several versions may lack one */
+        (void)aq_quantizer_stage_await_place(trainer->config.stage, -1);
     }
     bool taken = aq_quantizer_stage_offer_policy(trainer->config.stage, params, step, obs, rows);
     trainer->offered += taken;
@@ -202,7 +202,7 @@ static enum turn agree(aq_trainer *trainer, enum turn wanted, const aq_batch *gr
         trainer->newest_version = versions.newest;
         return wanted;
     }
-    const aq_turn_wish wish = {.group = group,
+    const aq_turn_wish wish = {.group = wanted == TURN_TRAIN ? group : NULL,
                                .ends = wanted == TURN_END,
                                .newest_version = versions.newest,
                                .coming_versions = trainer->offered - versions.settled};
@@ -229,14 +229,29 @@ enum aq_trainer_state aq_trainer_state_of(aq_trainer *trainer, aq_error *ret_err
 
 /* ---- the thread ----------------------------------------------------------------------------- */
 
+/* Where no version is left out, a group waits until there is a place for its own. Other ranks meet
+ * meanwhile: in the middle of an update they would take this one for lost, as a checkpoint before
+ * it in the stage may take longer than they wait. */
+static bool await_place(aq_trainer *trainer)
+{
+    if (trainer->config.stage == NULL || !trainer->config.is_paced) {
+        return true;
+    }
+    const int64_t begun_ns = aq_clock_monotonic_ns();
+    const bool has_come = aq_quantizer_stage_await_place(trainer->config.stage, IDLE_MS);
+    trainer->publishing_ns += aq_clock_monotonic_ns() - begun_ns;
+    return has_come;
+}
+
 /* A group that others are not ready for is kept. One that is outdated is the trainer core's to pass
  * over and count, as if it were alone. */
 static enum turn next_turn(aq_trainer *trainer, void **group)
 {
     int rc = *group != NULL ? 0 : aq_queue_pop(trainer->groups, IDLE_MS, group);
+    const bool is_ready = *group != NULL && await_place(trainer);
     const bool is_over = rc == AQ_E_CLOSED || atomic_load(&trainer->is_asked);
     take_settings(trainer);
-    return agree(trainer, is_over ? TURN_END : *group != NULL ? TURN_TRAIN : TURN_WAIT, *group);
+    return agree(trainer, is_over ? TURN_END : is_ready ? TURN_TRAIN : TURN_WAIT, *group);
 }
 
 /* Rows that are lost with a rank are trained on by none: the next meeting finds it, too. */
@@ -269,7 +284,7 @@ static void *run(void *user)
     for (;;) {
         const int64_t asked_ns = aq_clock_monotonic_ns();
         const enum turn turn = next_turn(trainer, &group);
-        const int64_t come_ns = aq_clock_monotonic_ns();
+        const int64_t waited_ns = aq_clock_monotonic_ns() - asked_ns - trainer->publishing_ns;
         if (turn == TURN_END) {
             return NULL;
         }
@@ -280,7 +295,7 @@ static void *run(void *user)
         } else {
             offer_first_again(trainer);
         }
-        add_progress(trainer, come_ns - asked_ns, aq_clock_monotonic_ns() - come_ns);
+        add_progress(trainer, waited_ns, aq_clock_monotonic_ns() - asked_ns - waited_ns);
         serve_checkpoint(trainer);
     }
 }
