@@ -20,8 +20,9 @@
 
 enum { CONFIG_BYTES_MAX = 1 << 20, VERSION_MAX = 32, HURRY_MS = 2000 };
 
-/* Until rank 0 has written what was under way, and asks for what is kept last. */
-enum { LAST_MS = 20000 };
+/* Until what is kept last is there. Rank 0 comes once it has written what was under way, which
+ * takes as long as the disk does; the others are there by then. */
+enum { LAST_MS = 20000, LAST_CHECKPOINT_MS = 600000 };
 
 _Static_assert(sizeof(aq_rank_news) <= AQ_RANK_NOTE_MAX, "news fit a note");
 _Static_assert(sizeof(aq_rank_account) <= AQ_RANK_NOTE_MAX, "so does an account");
@@ -370,7 +371,7 @@ int aq_ranks_keep(aq_ranks *ranks, aq_agent *agent, bool in_order, const aq_name
         return 0; /* of another group than rank 0's */
     }
     if (ranks->model != NULL) {
-        ranks->link->set_patience(ranks->link, LAST_MS);
+        ranks->link->set_patience(ranks->link, own == 0 ? LAST_MS : LAST_CHECKPOINT_MS);
     }
     int rc = ranks->model != NULL && !in_order ? AQ_E_PEER : aq_agent_keep(agent, to);
     if (rc != 0 && own == 0) {

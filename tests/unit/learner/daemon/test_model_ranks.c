@@ -43,6 +43,7 @@ typedef struct team {
     int updates;
     unsigned lost_at;
     int begun[CREW_MAX], codes[CREW_MAX][UPDATES], kept_code;
+    int64_t patience_ms[CREW_MAX]; /* that was set last */
     uint64_t hashes[CREW_MAX][UPDATES];
     size_t parameters[CREW_MAX];
     aq_error errors[CREW_MAX];
@@ -154,10 +155,16 @@ static void keep(team *t, aq_ranks *ranks, aq_agent *agent)
     }
 }
 
+static void note_patience(aq_rank_link *link, int64_t patience_ms)
+{
+    made.patience_ms[link->rank] = patience_ms;
+}
+
 static void act(void *user, aq_rank_link *link)
 {
     team *t = user;
     const uint32_t rank = link->rank;
+    link->set_patience = note_patience;
     aq_error *error = &t->errors[rank];
     aq_ranks ranks = {0};
     aq_agent *agent = NULL;
@@ -275,6 +282,17 @@ TEST(a_checkpoint_is_taken_up_by_any_number_of_ranks_bit_by_bit)
         assert_true(aq_named_arrays_hash(&its) == hash);
         aq_named_arrays_fini(&first);
     }
+}
+
+/* It may have a checkpoint to write first; by then the others have come. */
+TEST(rank_0_is_waited_for_longest_before_the_last_checkpoint)
+{
+    team *t = make_team(&trained[0], &sharings[2]);
+    t->updates = 0;
+    run_team(t);
+    assert_int_equal(t->patience_ms[0], 20000);
+    assert_int_equal(t->patience_ms[1], 600000);
+    assert_int_equal(t->patience_ms[2], 1000); /* it has nothing to bring */
 }
 
 TEST(the_policy_is_that_of_the_checkpoint)
