@@ -162,11 +162,16 @@ static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_
     }
 }
 
-/* False when it failed. */
-static bool count_update(aq_trainer_core *core, int rc, const aq_update_report *report)
+static void count_steps(aq_trainer_core *core, const aq_update_report *report)
 {
     core->step += report->steps;
     core->sums.steps += report->steps;
+}
+
+/* False when it failed. */
+static bool count_update(aq_trainer_core *core, int rc, const aq_update_report *report)
+{
+    count_steps(core, report);
     if (rc != 0) {
         core->sums.failed++;
         return false;
@@ -408,8 +413,9 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
         const aq_exchange_figures before = exchange_figures(core);
         int rc = 0;
         if (!update(core, &rows, newest_version, &rc, &report)) {
-            if (rc != 0) {
-                return; /* which the next meeting finds, too */
+            if (rc != 0) { /* which the next meeting finds, too; what was learned before stays */
+                count_steps(core, &report);
+                return;
             }
             continue;
         }

@@ -33,7 +33,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
     }
     if (batch->reward[0] < 0) {
         ret_report->steps = (uint64_t)-batch->reward[0] - 1;
-        return AQ_E_CORRUPT;
+        return fake->fault != 0 ? fake->fault : AQ_E_CORRUPT;
     }
     fake->kit->params.weight[0][0] += 1;
     fake->arrays[0][0] += 1;

@@ -3,7 +3,7 @@
  *
  * Each step adds one to the first parameter and to the first number of its state, so that whoever
  * copies either can be asked which step it has seen. A batch whose first reward is negative fails:
- * -1 at once, -3 after two steps.
+ * -1 at once, -3 after two steps, as a fault of the rows or as what it is told.
  */
 #ifndef AQ_TESTS_UNIT_LEARNER_FAKE_ALGORITHM_H
 #define AQ_TESTS_UNIT_LEARNER_FAKE_ALGORITHM_H
@@ -31,6 +31,7 @@ typedef struct fake_algorithm {
     learner_kit *kit;
     uint64_t steps; /* tried */
     uint64_t more;  /* gradient steps, beside the one, that an update is said to have */
+    int fault;      /* AQ_E_ of batches that fail; 0: AQ_E_CORRUPT */
     fake_batch seen[FAKE_SEEN_MAX];
     float arrays[4][FAKE_STATE_COUNT]; /* see kept_arrays.h */
     uint64_t adam_step;

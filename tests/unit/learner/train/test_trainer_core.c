@@ -239,6 +239,21 @@ TEST_IN(core_desk, desk, steps_before_the_one_that_failed_count)
     aq_batch_destroy(group);
 }
 
+/* A checkpoint of what they made names them. */
+TEST_IN(core_desk, desk, steps_before_a_rank_was_lost_count_and_no_more_are_made)
+{
+    aq_batch *group = learner_kit_group(&desk->kit, 2 * BATCH_ROWS);
+    desk->algorithm.fault = AQ_E_PEER;
+    group->reward[0] = -3;
+    aq_trainer_core_train(desk->core, group, 0);
+    aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
+    assert_int_equal(sums.failed, 0);
+    assert_int_equal(sums.steps, 2);
+    assert_int_equal(aq_trainer_core_step(desk->core), 2);
+    assert_int_equal(desk->algorithm.steps, 1);
+    aq_batch_destroy(group);
+}
+
 TEST_IN(core_desk, desk, rows_are_counted_by_how_old_they_are)
 {
     aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS); /* versions 0 to 7 */
