@@ -44,7 +44,7 @@ struct aq_rank_link {
      * still wait will find out. */
     void (*close)(aq_rank_link *link, bool in_order);
 
-    uint64_t sent_bytes; /* by this rank, so far */
+    uint64_t sent_bytes; /* by this rank, so far; each has an even share of what is spread */
     int64_t spent_ns;    /* in calls, so far */
     char trouble[AQ_RANK_TROUBLE_MAX];
 };

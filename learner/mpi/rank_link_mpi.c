@@ -183,6 +183,7 @@ static int spread(aq_rank_link *link, uint32_t from, void *block, size_t bytes)
     if (cut(link, bytes, bytes) != 0) {
         return -1;
     }
+    link->sent_bytes += bytes * (link->count - 1) / link->count;
     return wait_for(link, MPI_Ibcast(block, (int)bytes, MPI_BYTE, (int)from, state->comm, &request),
                     &request);
 }

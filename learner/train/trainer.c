@@ -254,13 +254,10 @@ static enum turn next_turn(aq_trainer *trainer, void **group)
     return agree(trainer, is_over ? TURN_END : is_ready ? TURN_TRAIN : TURN_WAIT, *group);
 }
 
-/* Rows that are lost with a rank are trained on by none: the next meeting finds it, too. */
 static void train(aq_trainer *trainer, aq_batch *group)
 {
     aq_trainer_core_tell_changed(trainer->core, versions_of(trainer).changed);
-    if (aq_model_group_share_rows(aq_agent_model(trainer->config.agent), group) == 0) {
-        aq_trainer_core_train(trainer->core, group, trainer->newest_version);
-    }
+    aq_trainer_core_train(trainer->core, group, trainer->newest_version);
 }
 
 /* A full disk may have had no number for the first version, and where steps or gradients are made

@@ -393,9 +393,13 @@ static bool update(aq_trainer_core *core, const aq_batch *rows, uint64_t newest_
     return *ret_rc != AQ_E_PEER;
 }
 
-void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
+void aq_trainer_core_train(aq_trainer_core *core, aq_batch *group, uint64_t newest_version)
 {
     uint32_t update_rows = 1; /* of gradients */
+    aq_exchange_figures before = exchange_figures(core);
+    if (aq_model_group_share_rows(aq_agent_model(core->agent), group) != 0) {
+        return; /* they are lost with a rank, which the next meeting finds, too */
+    }
     if (core->gradient == NULL) {
         update_rows = aq_agent_update_rows(core->agent, group->rows);
         AQ_ASSERT(update_rows > 0 && group->rows % update_rows == 0);
@@ -410,8 +414,10 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
     for (uint32_t first = 0; first < group->rows; first += update_rows) {
         const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
-        const aq_exchange_figures before = exchange_figures(core);
         int rc = 0;
+        if (first > 0) { /* the first one's exchange is that of the rows, too */
+            before = exchange_figures(core);
+        }
         if (!update(core, &rows, newest_version, &rc, &report)) {
             if (rc != 0) { /* which the next meeting finds, too; what was learned before stays */
                 count_steps(core, &report);

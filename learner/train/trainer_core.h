@@ -81,8 +81,9 @@ void aq_trainer_core_offer_first(aq_trainer_core *core);
 /* One update after the other, until all rows of the group were trained on, or all its gradients
  * followed, each but those that are too old or cannot be. `newest_version` is that of the newest
  * policy, 0 for none. A group with a step that is too old for versions_max is passed
- * over as a whole: answers of several shards may come in another order than they were asked for. */
-void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version);
+ * over as a whole: answers of several shards may come in another order than they were asked for.
+ * Where ranks share networks, the group becomes what their first one has. */
+void aq_trainer_core_train(aq_trainer_core *core, aq_batch *group, uint64_t newest_version);
 
 /* aq_publication.changed of the newest version; only told on. */
 void aq_trainer_core_tell_changed(aq_trainer_core *core, double changed);

@@ -97,6 +97,7 @@ static int spread(aq_rank_link *link, uint32_t from, void *block, size_t bytes)
     if (from != link->rank) {
         memcpy(block, shown_by(link, from), bytes);
     }
+    link->sent_bytes += bytes * (link->count - 1) / link->count;
     end(link);
     return 0;
 }

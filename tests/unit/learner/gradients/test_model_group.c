@@ -5,6 +5,7 @@
 
 #include "tests/support/rank_crew.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/learner_kit.h"
 
 enum { RANKS = 3, VALUES = 310007 /* more than is under way at once */, WHOLE = 901602 };
 
@@ -15,6 +16,8 @@ typedef struct talk {
     bool heard[RANKS];
     int found[RANKS], codes[RANKS];
     aq_exchange_figures figures;
+    aq_batch *groups[RANKS];
+    uint64_t sent[RANKS];
 } talk;
 
 static talk made;
@@ -84,6 +87,43 @@ TEST(a_lost_rank_is_no_word_and_no_judgement)
     crew_run(RANKS, 2, act, t);
     assert_int_equal(t->codes[0], AQ_E_PEER);
     assert_false(t->heard[0]);
+}
+
+static void share(void *user, aq_rank_link *link)
+{
+    talk *t = user;
+    aq_model_group *group = NULL;
+    int rc = aq_model_group_create(link, &group);
+    t->codes[link->rank] = rc == 0 ? aq_model_group_share_rows(group, t->groups[link->rank]) : rc;
+    t->sent[link->rank] = rc == 0 ? aq_model_group_figures(group).sent_bytes : 0;
+    aq_model_group_destroy(group);
+}
+
+/* Who sends them is the engine's business; the sum over all ranks is what two of them get. */
+TEST(rows_that_are_shared_count_as_sent_by_all_alike)
+{
+    enum { ROWS = 300 };
+    talk *t = talk_of();
+    learner_kit kit;
+    learner_kit_init(&kit, 2);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        t->groups[rank] = learner_kit_group(&kit, ROWS);
+        t->groups[rank]->reward[7] = (float)rank;
+    }
+    crew_run(RANKS, 0, share, t);
+    size_t bytes = 2 * sizeof(uint32_t);
+    for (uint32_t c = 0; c < t->groups[0]->column_count; c++) {
+        const bool goes = c != AQ_BATCH_PRIORITY;
+        bytes += goes * ROWS * aq_batch_column_bytes(&t->groups[0]->columns[c]);
+    }
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        assert_int_equal(t->codes[rank], 0);
+        assert_true(t->groups[rank]->reward[7] == 0);
+        assert_near((double)t->sent[rank], (double)bytes * (RANKS - 1) / RANKS,
+                    (double)t->groups[0]->column_count);
+        aq_batch_destroy(t->groups[rank]);
+    }
+    learner_kit_fini(&kit);
 }
 
 static void gather(void *user, aq_rank_link *link)

@@ -71,8 +71,8 @@ TEST_IN(turn_desk, desk, a_period_that_is_changed_at_rank_0_holds_for_all)
 
     aq_batch *group = learner_kit_group(&desk->kit, NEW_PERIOD * BATCH_ROWS);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
-        const aq_batch before = aq_batch_slice(group, 0, (NEW_PERIOD - 1) * BATCH_ROWS);
-        const aq_batch last = aq_batch_slice(group, (NEW_PERIOD - 1) * BATCH_ROWS, BATCH_ROWS);
+        aq_batch before = aq_batch_slice(group, 0, (NEW_PERIOD - 1) * BATCH_ROWS);
+        aq_batch last = aq_batch_slice(group, (NEW_PERIOD - 1) * BATCH_ROWS, BATCH_ROWS);
         assert_int_equal(desk->codes[rank], 0);
         aq_trainer_core_train(desk->cores[rank], &before, 0);
         assert_int_equal(desk->offers[rank], 0);
