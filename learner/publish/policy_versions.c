@@ -21,7 +21,7 @@ enum {
     LEAPS_MAX = 4,       /* one copy of a folder needs one or two; lies would need hundreds */
 };
 
-/* Steps carry versions of 32 bits: nobody's word leads into the upper half. */
+/* Of the 32 bits that steps carry, nobody's word leads into the upper half. */
 #define SEEN_MAX (UINT32_MAX / 2)
 
 /* "N\n" to N. */
@@ -61,7 +61,7 @@ int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, u
                        aq_error *error)
 {
     char path[PATH_MAX], text[FILE_BYTES_MAX + 1];
-    uint64_t first, next;
+    uint64_t first;
     int rc = aq_path_in(path, sizeof(path), run_dir, "versions", error);
 
     if (rc != 0) {
@@ -74,11 +74,13 @@ int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, u
     if (first <= at_least) {
         first = at_least + 1; /* 0 after the last number there is */
     }
-    if (first == 0 || __builtin_add_overflow(first, count, &next)) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: no %" PRIu64 " numbers are left after %" PRIu64,
-                       path, count, at_least);
+    if (first == 0 || first > UINT32_MAX || count > UINT32_MAX - first + 1) {
+        return aq_fail(error, AQ_E_TOO_BIG,
+                       "%s: no %" PRIu64 " policy versions are left from %" PRIu64
+                       " on, as steps carry 32 bits of them",
+                       path, count, first);
     }
-    snprintf(text, sizeof(text), "%" PRIu64 "\n", next);
+    snprintf(text, sizeof(text), "%" PRIu64 "\n", first + count);
     rc = aq_file_write_atomic(path, text, strlen(text), error);
     if (rc == 0) {
         *ret_first = first;

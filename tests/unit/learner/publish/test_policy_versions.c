@@ -36,8 +36,9 @@ TEST_IN(run_dir, dir, numbers_are_above_what_is_asked_for)
 TEST_IN(run_dir, dir, the_last_numbers_are_handed_out_but_no_more)
 {
     uint64_t first = 7;
-    assert_int_equal(reserve(dir, UINT64_MAX - 11, 10), UINT64_MAX - 10);
-    assert_refused(aq_version_reserve(dir->path, 0, 1, &first, &refusal), AQ_E_TOO_BIG, "versions");
+    assert_int_equal(reserve(dir, UINT32_MAX - 10, 10), UINT32_MAX - 9);
+    assert_refused(aq_version_reserve(dir->path, 0, 1, &first, &refusal), AQ_E_TOO_BIG,
+                   "no 1 policy versions are left from 4294967296 on");
     assert_int_equal(aq_version_reserve(dir->path, UINT64_MAX, 1, &first, &refusal), AQ_E_TOO_BIG);
     assert_int_equal(first, 7);
 }
