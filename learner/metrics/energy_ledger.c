@@ -5,6 +5,7 @@
 #include "learner/metrics/energy_ledger.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -23,6 +24,9 @@ void aq_energy_ledger_fini(aq_energy_ledger *ledger)
     aq_free(ledger->processes);
     *ledger = (aq_energy_ledger){0};
 }
+
+/* No machine has this identity. */
+enum { SEVERAL = 0 };
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
@@ -56,6 +60,36 @@ static aq_energy_machine *find_machine(const aq_energy_ledger *ledger, uint64_t 
     return NULL;
 }
 
+static aq_energy_machine *oldest_machine(const aq_energy_ledger *ledger)
+{
+    aq_energy_machine *oldest = &ledger->machines[0];
+    for (size_t i = 1; i < ledger->machine_count; i++) {
+        if (ledger->machines[i].covered_until_s < oldest->covered_until_s) {
+            oldest = &ledger->machines[i];
+        }
+    }
+    return oldest;
+}
+
+/* The first time two make room: one for the row of them all. */
+static aq_energy_machine *make_room(aq_energy_ledger *ledger)
+{
+    aq_energy_machine *several = find_machine(ledger, SEVERAL);
+    if (several == NULL) {
+        several = oldest_machine(ledger);
+        several->machine = SEVERAL;
+        (void)snprintf(several->processor, sizeof(several->processor), "several");
+    }
+    several->covered_until_s = INFINITY; /* it stays */
+    aq_energy_machine *oldest = oldest_machine(ledger);
+    several->wall_s += oldest->wall_s;
+    several->model_idle_j += oldest->model_idle_j;
+    several->machine_j += oldest->machine_j;
+    several->dram_j += oldest->dram_j;
+    several->idle_j += oldest->idle_j;
+    return oldest;
+}
+
 static aq_energy_machine *find_or_add_machine(aq_energy_ledger *ledger,
                                               const aq_energy_reading *reading)
 {
@@ -68,9 +102,16 @@ static aq_energy_machine *find_or_add_machine(aq_energy_ledger *ledger,
         .power = aq_power_model_of(reading->processor, reading->cpus, ledger->tdp_w),
     };
     memcpy(machine.processor, reading->processor, sizeof(machine.processor));
-    return aq_energy_ledger_add_machine(ledger, &machine) != 0
-               ? NULL
-               : &ledger->machines[ledger->machine_count - 1];
+    int rc = aq_energy_ledger_add_machine(ledger, &machine);
+    if (rc == 0) {
+        return &ledger->machines[ledger->machine_count - 1];
+    }
+    if (rc != AQ_E_FULL) {
+        return NULL;
+    }
+    found = make_room(ledger);
+    *found = machine;
+    return found;
 }
 
 static aq_energy_process *find_process(const aq_energy_ledger *ledger, uint64_t incarnation)

@@ -10,7 +10,9 @@
  * process that is gone stays known, in case it comes back.
  *
  * What a machine takes as a whole is told by each process on it. Time is laid out on a line for
- * each machine, and whoever tells first about a stretch of it counts for that stretch.
+ * each machine, and whoever tells first about a stretch of it counts for that stretch. Beyond a
+ * maximum the machine that was not heard of for the longest makes room, and what it took goes to
+ * one row of all such.
  */
 #ifndef AQ_LEARNER_METRICS_ENERGY_LEDGER_H
 #define AQ_LEARNER_METRICS_ENERGY_LEDGER_H
@@ -33,7 +35,7 @@ typedef struct aq_energy_role_sum {
 } aq_energy_role_sum;
 
 typedef struct aq_energy_machine {
-    uint64_t machine;
+    uint64_t machine; /* 0: several that made room */
     char processor[AQ_PROCESSOR_NAME_MAX];
     aq_power_model power;
     double wall_s;       /* that the run was on it */

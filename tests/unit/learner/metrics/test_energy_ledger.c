@@ -178,6 +178,23 @@ TEST_IN(aq_energy_ledger, ledger, the_longest_unheard_of_makes_room)
     assert_close(ledger->roles[AQ_ROLE_ACTOR].cpu_s, AQ_ENERGY_PROCESSES_MAX + 1);
 }
 
+/* Each took a second of its processors, whose idle share is 10 W. */
+TEST_IN(aq_energy_ledger, ledger, machines_that_make_room_are_counted_together)
+{
+    enum { MACHINES = AQ_ENERGY_MACHINES_MAX + 2 };
+    for (uint64_t i = 1; i <= MACHINES; i++) {
+        tell(ledger, (double)i, i, AQ_ROLE_ACTOR, reading_of(i, "", 1, 1));
+        assert_close(aq_energy_ledger_totals(ledger).idle_j, 10 * (double)i);
+    }
+    assert_int_equal(ledger->machine_count, AQ_ENERGY_MACHINES_MAX);
+    assert_close(aq_energy_ledger_totals(ledger).cpu_s, MACHINES);
+    assert_string_equal(ledger->machines[0].processor, "several");
+    assert_close(ledger->machines[0].wall_s, 3);
+    tell(ledger, 1e6, 1, AQ_ROLE_ACTOR, reading_of(1, "", 2, 2)); /* back, and told before */
+    assert_close(aq_energy_ledger_totals(ledger).idle_j, 10 * (MACHINES + 1));
+    assert_close(ledger->machines[0].wall_s, 4);
+}
+
 TEST_IN(aq_energy_ledger, ledger, what_memory_had_no_room_for_is_made_up_for)
 {
     for (uint64_t nth = 1; nth <= 2; nth++) {
