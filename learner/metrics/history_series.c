@@ -125,11 +125,6 @@ static void merge_neighbours(aq_history_series *series)
 
 static void make_room(aq_history_series *series)
 {
-    if (series->shape.slides) {
-        series->rows--;
-        move_rows(series, 1, 0, series->rows);
-        return;
-    }
     while (series->rows == series->shape.rows_max) {
         series->period_s *= 2;
         merge_neighbours(series);
@@ -149,6 +144,22 @@ static bool is_in_last_row(const aq_history_series *series, double time_s)
            period_of(series, row_at(series, series->rows - 1)[0]) == period_of(series, time_s);
 }
 
+void aq_history_series_pass(aq_history_series *series, double time_s)
+{
+    if (!series->shape.slides || !isfinite(time_s)) {
+        return;
+    }
+    const double oldest = period_of(series, time_s) - (double)series->shape.rows_max + 1;
+    size_t gone = 0;
+    while (gone < series->rows && period_of(series, row_at(series, gone)[0]) < oldest) {
+        gone++;
+    }
+    if (gone > 0) {
+        series->rows -= gone;
+        move_rows(series, gone, 0, series->rows);
+    }
+}
+
 void aq_history_series_add(aq_history_series *series, const double *values)
 {
     const double time_s = values[0];
@@ -156,6 +167,7 @@ void aq_history_series_add(aq_history_series *series, const double *values)
         return;
     }
     go_back_to(series, time_s);
+    aq_history_series_pass(series, time_s); /* what slides has room then: a row is of a period */
     if (!is_in_last_row(series, time_s) && series->rows == series->shape.rows_max) {
         make_room(series); /* which may make the last row's period this one's, too */
     }

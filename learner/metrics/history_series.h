@@ -2,9 +2,9 @@
  * History series: numbers over time in memory that never grows. A row stands for a stretch of time,
  * its period: samples within it become one row, each column by its own rule.
  *
- * When it is full, a series that slides forgets its oldest row; any other doubles its period and
- * merges the rows that then fall into one, so that it always holds the whole time, from half of its
- * rows on. Loop thread only.
+ * A series that slides holds its last `rows_max` periods, however few of them have a row. Any other
+ * doubles its period when it is full and merges the rows that then fall into one, so that it always
+ * holds the whole time, from half of its rows on. Loop thread only.
  */
 #ifndef AQ_LEARNER_METRICS_HISTORY_SERIES_H
 #define AQ_LEARNER_METRICS_HISTORY_SERIES_H
@@ -45,6 +45,9 @@ void aq_history_series_destroy(aq_history_series *series); /* NULL is fine */
  * there: a run that was resumed goes on at its checkpoint. One that is not finite or below 0 is
  * passed over. */
 void aq_history_series_add(aq_history_series *series, const double *values);
+
+/* It is `time_s` now: one that slides forgets what is too old, although it gets no row. */
+void aq_history_series_pass(aq_history_series *series, double time_s);
 
 size_t aq_history_series_rows(const aq_history_series *series);
 double aq_history_series_at(const aq_history_series *series, size_t row, size_t column);

@@ -113,7 +113,7 @@ static history_columns columns_of(const aq_run_history *history, size_t kind)
                : kinds[kind].has;
 }
 
-/* What slides has as many rows for each kind, so that all of them end at the same age. */
+/* What slides has room for a row of each of its periods. */
 static aq_history_shape shape_of(const aq_run_history *history, size_t span, size_t kind)
 {
     const bool fewer = kind != AQ_HISTORY_PROGRESS && !spans[span].slides;
@@ -218,6 +218,9 @@ void aq_run_history_line(aq_run_history *history, const struct json_t *line)
     aq_metric_each(line, take_number, &row);
     for (size_t span = 0; span < AQ_HISTORY_SPANS; span++) {
         aq_history_series_add(history->series[span][kind], row.values);
+        for (size_t other = 0; other < AQ_HISTORY_KINDS; other++) {
+            aq_history_series_pass(history->series[span][other], row.values[0]);
+        }
     }
 }
 

@@ -111,6 +111,32 @@ TEST(one_that_slides_forgets_the_oldest)
     assert_true(at(series, 2, LAST) == 9);
 }
 
+TEST(one_that_slides_ends_at_the_same_age_however_rare_its_rows_are)
+{
+    aq_history_series *series = make(100, 1, true);
+    for (int second = 0; second <= 300; second += 30) {
+        add(series, second, second);
+    }
+    assert_int_equal(aq_history_series_rows(series), 4);
+    assert_true(at(series, 0, LAST) == 210);
+    aq_history_series_pass(series, 309);
+    assert_int_equal(aq_history_series_rows(series), 4);
+    aq_history_series_pass(series, 310);
+    assert_true(at(series, 0, LAST) == 240);
+    aq_history_series_pass(series, NAN);
+    assert_int_equal(aq_history_series_rows(series), 3);
+    aq_history_series_pass(series, 1000);
+    assert_int_equal(aq_history_series_rows(series), 0);
+}
+
+TEST(one_that_holds_the_whole_time_forgets_nothing_as_time_passes)
+{
+    aq_history_series *series = make(4, 1, false);
+    add(series, 1, 1);
+    aq_history_series_pass(series, 1000);
+    assert_int_equal(aq_history_series_rows(series), 1);
+}
+
 TEST(time_that_goes_back_takes_what_came_later_away)
 {
     aq_history_series *series = make(16, 1, false);

@@ -9,7 +9,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
-enum { WEEK_S = 7 * 24 * 3600, DOCUMENT_BYTES_MAX = 200000 };
+enum { HOUR_S = 3600, WEEK_S = 7 * 24 * HOUR_S, DOCUMENT_BYTES_MAX = 200000 };
 
 TEST_ENDING(destroy, aq_run_history_destroy);
 
@@ -150,8 +150,8 @@ TEST(a_week_fits_into_a_document_of_200_kb)
     char text[2048];
     size_t size;
     aq_run_history *history = make();
-    /* By five minutes: parsing by the second takes longer than it is worth. */
-    for (int second = 0; second < WEEK_S; second += 300) {
+    /* By five minutes before the last hour: parsing takes longer than it is worth. */
+    for (int second = 0; second < WEEK_S; second += second < WEEK_S - HOUR_S ? 300 : 1) {
         write_progress(text, sizeof(text), second);
         tell(history, text);
         (void)snprintf(text, sizeof(text),
@@ -167,6 +167,25 @@ TEST(a_week_fits_into_a_document_of_200_kb)
     }
     assert_in_range(rows_of(history, AQ_SPAN_RUN, AQ_HISTORY_PROGRESS), 300, 600);
     assert_int_equal(rows_of(history, AQ_SPAN_HOUR, AQ_HISTORY_PROGRESS), 360);
+}
+
+TEST(evaluations_that_are_rare_are_as_old_as_the_progress_beside_them)
+{
+    char text[128];
+    aq_run_history *history = make();
+    for (int second = 0; second < 2 * HOUR_S; second++) {
+        (void)snprintf(text, sizeof(text), "{\"event\":\"progress\",\"wall_s\":%d.5}", second);
+        tell(history, text);
+        (void)snprintf(text, sizeof(text),
+                       "{\"event\":\"evaluation\",\"wall_s\":%d.5,\"return_mean\":1}", second);
+        if (second % 30 == 0 && second < HOUR_S + HOUR_S / 2) {
+            tell(history, text);
+        }
+    }
+    assert_int_equal(rows_of(history, AQ_SPAN_MINUTES, AQ_HISTORY_PROGRESS), 300);
+    assert_int_equal(rows_of(history, AQ_SPAN_MINUTES, AQ_HISTORY_SCREENED), 0);
+    assert_int_equal(rows_of(history, AQ_SPAN_HOUR, AQ_HISTORY_SCREENED), 60);
+    assert_int_equal(rows_of(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED), 180);
 }
 
 /* The history of the run's file. */
