@@ -10,6 +10,7 @@
 #include "cli/text/json_file.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
 
 enum { ENDPOINT_BYTES_MAX = 4096 };
 
@@ -68,7 +69,7 @@ bool aq_live_endpoint_http(const char *folder, char *ret_http)
     const bool is_served = json_unpack(endpoint, "{s:s}", "http", &http) == 0 && http[0] != '\0' &&
                            aq_text_set(ret_http, AQ_URL_MAX, http) == 0;
     json_decref(endpoint);
-    return is_served;
+    return is_served && aq_folder_lock_check(folder, NULL) != 0;
 }
 
 int aq_live_endpoint_url(const char *text, char *ret_url, aq_error *error)

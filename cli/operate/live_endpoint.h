@@ -17,7 +17,8 @@
 int aq_live_endpoint_url(const char *text, char *ret_url, aq_error *error) AQ_MUST_USE;
 
 /* Where the learner of the run that is driven from `folder` serves its dashboard, into
- * ret_http[AQ_URL_MAX]: "http://127.0.0.1:24680". False: nowhere, or no such run. */
+ * ret_http[AQ_URL_MAX]: "http://127.0.0.1:24680". False: nowhere, or no learner holds the folder,
+ * as after `actorq train` was killed. */
 bool aq_live_endpoint_http(const char *folder, char *ret_http);
 
 #endif

@@ -12,8 +12,10 @@
 #include "cli/watch/log_view.h"
 #include "common/base/clock.h"
 #include "common/net/address/url.h"
+#include "common/sys/folder_lock.h"
 
-enum { LOOK_MS = 200, REFRESH_LOOKS = 5 };
+/* One that has died is started again within five seconds (supervisor.h). */
+enum { LOOK_MS = 200, REFRESH_LOOKS = 5, RESTART_LOOKS = 40 };
 
 typedef struct logs_arguments {
     const char *folder;
@@ -97,8 +99,8 @@ static bool show_all(aq_log_merge *merge, const logs_arguments *arguments, aq_lo
     return any;
 }
 
-/* A run folder has an endpoint.json while its run goes on. */
-static bool is_live(const char *folder)
+/* A run folder has an endpoint.json while its run goes on, and after `actorq train` was killed. */
+static bool has_endpoint(const char *folder)
 {
     char url[AQ_URL_MAX];
     return aq_live_endpoint_url(folder, url, NULL) == 0;
@@ -107,14 +109,20 @@ static bool is_live(const char *folder)
 static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_view *view,
                   aq_error *error)
 {
-    bool was_live = is_live(arguments->folder);
+    const char *folder = arguments->folder;
+    bool was_live = has_endpoint(folder);
+    int free_looks = 0; /* for how many of them no learner has held the folder */
     for (int looks = 1; !ferror(stdout); looks++) {
         aq_clock_wait_until(aq_clock_monotonic_ns() + LOOK_MS * AQ_NS_PER_MS);
         int rc = looks % REFRESH_LOOKS == 0 ? aq_log_merge_refresh(merge, error) : 0;
         if (rc != 0) {
             return rc;
         }
-        if (!show_all(merge, arguments, view, false) && was_live && !is_live(arguments->folder)) {
+        const bool is_named = has_endpoint(folder);
+        free_looks = aq_folder_lock_check(folder, NULL) != 0 ? 0 : free_looks + 1;
+        was_live |= is_named;
+        if (!show_all(merge, arguments, view, false) && was_live &&
+            (!is_named || free_looks >= RESTART_LOOKS)) {
             (void)show_all(merge, arguments, view, true);
             return 0;
         }

@@ -169,6 +169,17 @@ TEST_LIVE(a_watch_shows_page_after_page)
     assert_null(strchr(result->out, '\033'));
 }
 
+/* ---- logs ----------------------------------------------------------------------------------- */
+
+TEST_LIVE(logs_are_followed_until_no_learner_holds_the_folder)
+{
+    const char *folder = live_folder(live), *log = cli_path(&live->folder, "logs/learner.log");
+    cli_make_folder(cli_path(&live->folder, "logs"));
+    file_put_text(log, "words of a learner\n");
+    program_succeeds("logs", folder, "--follow", NULL); /* as a killed `actorq train` left it */
+    program_assert_out("words of a learner");
+}
+
 /* ---- call ----------------------------------------------------------------------------------- */
 
 TEST_LIVE(any_method_is_called_by_its_name)

@@ -2,6 +2,7 @@
  * A live run is found by its URL or its folder, and everything else is answered in words.
  */
 #include "cli/operate/live_endpoint.h"
+#include "common/sys/folder_lock.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -49,7 +50,9 @@ TEST_IN_FOLDER(a_live_run_says_where_its_dashboard_is)
     static const char *const nowhere[] = {"{\"learner\": \"ipc:///x\"}", "{\"http\": \"\"}", "",
                                           "[]", "{\"http\": 5}"};
     char http[AQ_URL_MAX] = "";
+    aq_folder_lock *lock;
     const char *path = cli_path(state, "endpoint.json");
+    assert_int_equal(aq_folder_lock_take(*state, &lock, NULL), 0);
     assert_false(aq_live_endpoint_http(*state, http));
     for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) {
         file_put_text(path, nowhere[i]);
@@ -58,6 +61,8 @@ TEST_IN_FOLDER(a_live_run_says_where_its_dashboard_is)
     file_put_text(path, "{\"learner\": \"ipc:///x\", \"http\": \"http://127.0.0.1:24680\"}");
     assert_true(aq_live_endpoint_http(*state, http));
     assert_string_equal(http, "http://127.0.0.1:24680");
+    aq_folder_lock_release(lock);
+    assert_false(aq_live_endpoint_http(*state, http)); /* what was killed left its file */
 }
 
 TEST_IN_FOLDER(a_folder_without_a_live_run_says_so)
