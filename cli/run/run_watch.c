@@ -24,6 +24,7 @@ struct aq_run_watch {
     aq_run_watch_fn changed;
     void *user;
     Actorq__V1__StatusReply *status;
+    aq_rpc_status outcome;
 };
 
 /* protobuf-c copies a message by packing it and reading it back. */
@@ -44,7 +45,11 @@ static void on_status(const Actorq__V1__StatusReply *status, void *user)
 {
     aq_run_watch *watch = user;
     watch->asking = false;
-    if (watch->closing || !status) {
+    if (watch->closing) {
+        return;
+    }
+    watch->outcome = *aq_rpc_stub_status(&watch->operations);
+    if (!status) {
         return;
     }
     Actorq__V1__StatusReply *kept = copy(status);
@@ -111,6 +116,17 @@ Actorq__V1__StatusReply *aq_run_watch_take(aq_run_watch *watch)
     Actorq__V1__StatusReply *status = watch->status;
     watch->status = NULL;
     return status;
+}
+
+const aq_rpc_status *aq_run_watch_outcome(const aq_run_watch *watch)
+{
+    return &watch->outcome;
+}
+
+void aq_run_watch_unreached(const aq_run_watch *watch, char *ret_text, size_t size)
+{
+    const aq_rpc_channel *channel = watch->operations.channel;
+    channel->write_unreached(channel, ret_text, size);
 }
 
 static void on_timer_closed(uv_handle_t *handle)

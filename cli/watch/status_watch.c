@@ -16,6 +16,7 @@
 #include "cli/run/run_watch.h"
 #include "cli/watch/status_page.h"
 #include "common/base/clock.h"
+#include "common/net/address/dial_tries.h"
 #include "common/net/rpc/reflect.h"
 #include "common/sys/print_json.h"
 
@@ -113,14 +114,31 @@ static bool is_over(const status_watch *watch)
     return watch->run_is_over || aq_live_endpoint_url(watch->endpoint, url, NULL) != 0;
 }
 
+/* What asking again doesn't mend. */
+static bool is_refused(const status_watch *watch)
+{
+    const uint32_t code = aq_run_watch_outcome(watch->watch)->code;
+    return code == AQ_RPC_UNAUTHENTICATED || code == AQ_RPC_PERMISSION_DENIED;
+}
+
+static int fail_unheard(const status_watch *watch)
+{
+    char why[AQ_DIAL_WORDS_MAX];
+    aq_run_watch_unreached(watch->watch, why, sizeof(why));
+    return aq_fail(watch->error, AQ_E_TIMEOUT, "%s gave no answer within %lld ms%s%s", watch->url,
+                   (long long)(watch->first_ns / AQ_NS_PER_MS), why[0] != '\0' ? ": " : "", why);
+}
+
 static void on_look(uv_timer_t *timer)
 {
     status_watch *watch = timer->data;
     int64_t now_ns = aq_clock_monotonic_ns();
-    if (!watch->heard_ns) {
+    if (is_refused(watch)) {
+        finish(watch,
+               aq_fail(watch->error, AQ_E_PEER, "%s", aq_run_watch_outcome(watch->watch)->message));
+    } else if (!watch->heard_ns) {
         if (now_ns - watch->started_ns >= watch->first_ns) {
-            finish(watch, aq_fail(watch->error, AQ_E_TIMEOUT, "%s gave no answer within %lld ms",
-                                  watch->url, (long long)(watch->first_ns / AQ_NS_PER_MS)));
+            finish(watch, fail_unheard(watch));
         }
     } else if (now_ns - watch->heard_ns >= SILENCE_NS) {
         if (is_over(watch)) {

@@ -158,6 +158,18 @@ TEST_LIVE(a_watch_outlasts_a_daemon_that_is_away)
     assert_true(count_lines(result->out, "{") >= 2);
 }
 
+TEST_LIVE(a_watch_ends_when_it_is_refused)
+{
+    fake_daemon_refuse(live->daemon);
+    program_refuses("actorq status: not for you", "status", live->url, "--watch", NULL);
+}
+
+TEST(a_watch_of_nobody_says_why)
+{
+    program_refuses("tcp://localhost:1 gave no answer within 1500 ms: localhost is ", "status",
+                    "tcp://localhost:1", "--watch", "--timeout-ms", "1500", NULL);
+}
+
 TEST_LIVE(a_watch_shows_page_after_page)
 {
     program_start("status", live->url, "-w", NULL);

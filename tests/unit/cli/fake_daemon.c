@@ -27,7 +27,7 @@ struct fake_daemon {
     aq_rpc_server *server;
     char url[AQ_URL_MAX];
     void *held; /* a call that is not answered */
-    atomic_bool run_is_over;
+    atomic_bool run_is_over, refuses;
     uv_mutex_t lock; /* of `asked` */
     uv_cond_t was_asked;
     unsigned asked;
@@ -40,6 +40,10 @@ static void operations_status(Actorq__V1__Operations_Service *service,
     fake_daemon *daemon = (fake_daemon *)(void *)service;
     status_fixture fixture;
     (void)request;
+    if (atomic_load(&daemon->refuses)) {
+        aq_rpc_fail(call, AQ_RPC_PERMISSION_DENIED, "not for you");
+        return;
+    }
     status_fixture_learner(&fixture);
     if (atomic_load(&daemon->run_is_over)) {
         fixture.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
@@ -148,6 +152,11 @@ const char *fake_daemon_url(const fake_daemon *daemon)
 void fake_daemon_end_run(fake_daemon *daemon)
 {
     atomic_store(&daemon->run_is_over, true);
+}
+
+void fake_daemon_refuse(fake_daemon *daemon)
+{
+    atomic_store(&daemon->refuses, true);
 }
 
 unsigned fake_daemon_asked(fake_daemon *daemon)

@@ -1,7 +1,7 @@
 /*
  * Fake daemon: a thread that answers Operations over a real socket, for what asks a daemon.
  *
- *   Status      that of status_fixture_learner
+ *   Status      that of status_fixture_learner, or PERMISSION_DENIED
  *   Stop        an answer, or none at all when the reason is "hold"
  *   Checkpoint  UNIMPLEMENTED, in words that would clear a terminal
  */
@@ -16,6 +16,9 @@ const char *fake_daemon_url(const fake_daemon *daemon);
 
 /* From now on its run is solved. Any thread. */
 void fake_daemon_end_run(fake_daemon *daemon);
+
+/* From now on its Status is nobody's. Any thread. */
+void fake_daemon_refuse(fake_daemon *daemon);
 
 /* How often its Status was answered. Any thread. */
 unsigned fake_daemon_asked(fake_daemon *daemon);
