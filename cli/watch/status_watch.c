@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <uv.h>
@@ -107,13 +108,6 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
 
 /* ---- silence -------------------------------------------------------------------------------- */
 
-/* A run folder loses its endpoint.json when its run ends. */
-static bool is_over(const status_watch *watch)
-{
-    char url[AQ_URL_MAX];
-    return watch->run_is_over || aq_live_endpoint_url(watch->endpoint, url, NULL) != 0;
-}
-
 /* What asking again doesn't mend. */
 static bool is_refused(const status_watch *watch)
 {
@@ -129,6 +123,35 @@ static int fail_unheard(const status_watch *watch)
                    (long long)(watch->first_ns / AQ_NS_PER_MS), why[0] != '\0' ? ": " : "", why);
 }
 
+static int ask(status_watch *watch)
+{
+    return aq_run_watch_create(&watch->loop, watch->url, PERIOD_MS, on_status, watch, &watch->watch,
+                               watch->error);
+}
+
+/* A run folder loses its endpoint.json when its run ends; one that is resumed has another. */
+static void on_silence(status_watch *watch)
+{
+    char url[AQ_URL_MAX];
+    if (watch->run_is_over || aq_live_endpoint_url(watch->endpoint, url, NULL) != 0) {
+        finish(watch, 0);
+    } else if (strcmp(url, watch->url) != 0) {
+        aq_run_watch_close(watch->watch);
+        watch->watch = NULL;
+        memcpy(watch->url, url, sizeof(url));
+        watch->heard_ns = aq_clock_monotonic_ns(); /* it has as long as after an answer */
+        watch->silent = false;
+        int rc = ask(watch);
+        if (rc != 0) {
+            finish(watch, rc);
+        }
+    } else if (!watch->silent) {
+        watch->silent = true;
+        (void)fprintf(stderr, "actorq status: %s does not answer any more; still asking\n",
+                      watch->url);
+    }
+}
+
 static void on_look(uv_timer_t *timer)
 {
     status_watch *watch = timer->data;
@@ -141,13 +164,7 @@ static void on_look(uv_timer_t *timer)
             finish(watch, fail_unheard(watch));
         }
     } else if (now_ns - watch->heard_ns >= SILENCE_NS) {
-        if (is_over(watch)) {
-            finish(watch, 0);
-        } else if (!watch->silent) {
-            watch->silent = true;
-            (void)fprintf(stderr, "actorq status: %s does not answer any more; still asking\n",
-                          watch->url);
-        }
+        on_silence(watch);
     }
 }
 
@@ -170,8 +187,7 @@ int aq_status_watch(const char *endpoint, aq_json_form json, uint32_t first_ms, 
     }
     (void)uv_timer_init(&watch.loop, &watch.timer);
     watch.timer.data = &watch;
-    rc = aq_run_watch_create(&watch.loop, watch.url, PERIOD_MS, on_status, &watch, &watch.watch,
-                             error);
+    rc = ask(&watch);
     if (rc == 0) {
         (void)uv_timer_start(&watch.timer, on_look, LOOK_MS, LOOK_MS);
         while (!watch.done) {

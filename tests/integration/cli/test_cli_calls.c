@@ -141,6 +141,17 @@ TEST_LIVE(a_watch_of_a_folder_ends_when_it_names_no_learner)
     program_assert_out("RUN_STATE_RUNNING");
 }
 
+TEST_LIVE(a_watch_of_a_folder_follows_its_run_to_another_address)
+{
+    program_start("status", live_folder(live), "--watch", "--json", NULL);
+    fake_daemon_wait_asked(live->daemon, 1);
+    restart_daemon(live, "tcp://127.0.0.1:0");
+    (void)live_folder(live); /* as a resume writes it */
+    fake_daemon_wait_asked(live->daemon, 1);
+    assert_int_equal(kill(program_pid(), SIGTERM), 0);
+    (void)program_wait();
+}
+
 TEST_LIVE(a_watch_outlasts_a_daemon_that_is_away)
 {
     char url[CLI_PATH_MAX];
