@@ -7,7 +7,6 @@
 #include "cli/watch/status_watch.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "cli/operate/live_endpoint.h"
 #include "cli/run/run_watch.h"
 #include "cli/watch/status_page.h"
+#include "cli/watch/status_screen.h"
 #include "common/base/clock.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/rpc/reflect.h"
@@ -24,9 +24,8 @@
 enum {
     PERIOD_MS = 1000,
     LOOK_MS = 100,
-    /* Rows of a terminal that are not members: the page's facts, heads of tables, the prompt. */
-    PAGE_ROWS = 30,
-    MEMBERS_MIN = 3,
+    USUAL_ROWS = 24, /* of a terminal that doesn't say */
+    USUAL_COLUMNS = 80,
 };
 #define SILENCE_NS (3 * AQ_NS_PER_S) /* more than run_watch waits for one answer */
 
@@ -57,36 +56,21 @@ static void finish(status_watch *watch, int rc)
 
 /* ---- an answer ------------------------------------------------------------------------------ */
 
-static size_t members_max(const status_watch *watch)
+static int show_screen(const status_watch *watch, const Actorq__V1__StatusReply *status)
 {
     struct winsize window;
-    if (!watch->is_terminal) {
-        return SIZE_MAX;
-    }
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_row < PAGE_ROWS + MEMBERS_MIN) {
-        return MEMBERS_MIN;
-    }
-    return window.ws_row - (size_t)PAGE_ROWS;
+    const bool is_known =
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 1 && window.ws_col > 0;
+    const size_t rows = (is_known ? window.ws_row : USUAL_ROWS) - 1; /* below it is the cursor's */
+    (void)fputs("\033[H\033[J", stdout);
+    return aq_status_screen_print(stdout, watch->url, status, rows,
+                                  is_known ? window.ws_col : USUAL_COLUMNS);
 }
 
-/* The whole page in one write, so that a terminal never shows half of it. */
 static int show_page(const status_watch *watch, const Actorq__V1__StatusReply *status)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *page = open_memstream(&text, &size);
-    if (!page) {
-        return AQ_E_NOMEM;
-    }
-    (void)fputs(watch->is_terminal ? "\033[H\033[J" : "", page);
-    int rc = aq_status_page_print(page, watch->url, status, members_max(watch));
-    (void)fputs(watch->is_terminal ? "" : "\n", page);
-    if (fclose(page) == EOF) {
-        rc = rc != 0 ? rc : AQ_E_NOMEM;
-    } else if (rc == 0) {
-        (void)fwrite(text, 1, size, stdout);
-    }
-    free(text);
+    int rc = aq_status_page_print(stdout, watch->url, status, SIZE_MAX);
+    (void)fputs("\n", stdout);
     return rc;
 }
 
@@ -98,7 +82,8 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
     watch->run_is_over = status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_UNKNOWN &&
                          status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
     int rc = watch->json ? aq_print_json(aq_reflect_to_json(&status->base), watch->json, NULL)
-                         : show_page(watch, status);
+             : watch->is_terminal ? show_screen(watch, status)
+                                  : show_page(watch, status);
     if (rc != 0) {
         finish(watch, aq_fail(watch->error, rc, "out of memory"));
     } else if (fflush(stdout) == EOF || ferror(stdout)) {
