@@ -58,8 +58,11 @@ static void add_returns(const Actorq__V1__LearnerStatus *learner, aq_metrics_pag
     aq_page_gauge(page, "return_standard_deviation",
                   "Standard deviation of the return in the latest evaluation.",
                   learner->return_std);
-    aq_page_gauge(page, "return_best", "Mean return of the best version so far, in fresh episodes.",
-                  learner->return_best);
+    aq_page_gauge(
+        page, "return_best",
+        "Mean return of the best version so far, in fresh episodes; before there are any, "
+        "in a screening.",
+        learner->return_best);
     aq_page_gauge(page, "return_policy_version",
                   "Version of the policy in the latest evaluation; 0: none yet.",
                   (double)learner->return_version);

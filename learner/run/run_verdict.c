@@ -112,8 +112,9 @@ static void say_ended(const aq_run_facts *facts, char *text, size_t size)
     int length = snprintf(text, size, "%s, after %s and %s environment steps", how,
                           time_text(took, facts->wall_s), count_text(steps, facts->env_steps));
     if (isfinite(facts->return_best) && length > 0 && (size_t)length < size) {
-        (void)snprintf(text + length, size - (size_t)length, "; best return %s",
-                       return_text(best, facts->return_best));
+        (void)snprintf(text + length, size - (size_t)length, "; best return %s%s",
+                       return_text(best, facts->return_best),
+                       facts->best_is_fresh ? "" : " (screening)");
     }
 }
 

@@ -37,6 +37,7 @@ typedef struct aq_run_facts {
     double learner_waits, actors_wait;
     enum aq_verdict_wait waits_for;
     double return_now, return_best, threshold;
+    bool best_is_fresh; /* else it is of a screening */
     enum aq_return_trend trend;
     aq_findings findings;
 } aq_run_facts;

@@ -142,6 +142,7 @@ static void take_learner(const Actorq__V1__LearnerStatus *learner, aq_run_facts 
     facts->trouble = learner->trouble[0] != '\0' ? learner->trouble : NULL;
     facts->return_now = learner->return_mean;
     facts->return_best = learner->return_best;
+    facts->best_is_fresh = learner->return_best_confirmed;
 }
 
 static void take_findings(const Actorq__V1__LearnerStatus *learner, aq_findings *findings)

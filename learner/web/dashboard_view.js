@@ -23,6 +23,12 @@ function meter(name, done, limit, text, solved) {
     return {name, text, share: Math.max(0, Math.min(1, ratio(done, limit))), solved};
 }
 
+/* Until it was played afresh, a version leads that had luck in its screening. */
+function bestText(learner) {
+    const fresh = learner.return_best_confirmed || !Number.isFinite(numeric(learner.return_best));
+    return returnText(learner.return_best) + (fresh ? "" : " (screening)");
+}
+
 function showVerdict(run) {
     const learner = run.status.learner;
     const plan = run.plan;
@@ -37,7 +43,8 @@ function showVerdict(run) {
     const best = numeric(learner.return_best);
     if (plan.threshold > 0 && Number.isFinite(best)) {
         meters.push(meter("Best return", best, plan.threshold,
-            of(best, plan.threshold, returnText), best >= plan.threshold));
+            bestText(learner) + " of " + returnText(plan.threshold),
+            learner.return_best_confirmed && best >= plan.threshold));
     }
     for (const [name, done, limit, text] of [
         ["Environment steps", learner.env_steps, plan.env_steps, countText],
@@ -75,8 +82,7 @@ function showTiles(run) {
     const saved = numeric(learner.broadcast_bytes_fp32) - numeric(learner.broadcast_bytes);
     const tiles = [
         ["Return", returnText(learner.return_mean), "± " + returnText(learner.return_std) +
-            (learner.return_fell_back ? " in fp32" : "") + ", best " +
-            returnText(learner.return_best)],
+            (learner.return_fell_back ? " in fp32" : "") + ", best " + bestText(learner)],
         ["Environment", rateText(learner.env_steps_per_s), countText(learner.env_steps) +
             " steps, " + lately.actors + (lately.actors === 1 ? " actor" : " actors"), "/s"],
         ["Learner", rateText(learner.learner_steps_per_s), countText(learner.learner_steps) +

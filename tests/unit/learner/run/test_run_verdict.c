@@ -25,6 +25,7 @@ static aq_run_facts good_facts(void)
         .actors_wait = 0.1,
         .return_now = 461.94,
         .return_best = 470,
+        .best_is_fresh = true,
         .threshold = 475,
         .trend = AQ_TREND_RISING,
     };
@@ -204,7 +205,9 @@ TEST(an_end_is_told_with_what_it_took)
     assert_int_equal(verdict.note_count, 0);
     assert_int_equal(verdict.level, AQ_VERDICT_GOOD);
     facts.state = AQ_RUN_BUDGET;
+    facts.best_is_fresh = false;
     assert_says(verdict_of(&facts).headline, "Ended at its limit");
+    assert_says(verdict_of(&facts).headline, "; best return 470.0 (screening)");
     facts.state = AQ_RUN_STOPPED;
     assert_says(verdict_of(&facts).headline, "Stopped");
     facts.state = AQ_RUN_DIVERGED;
