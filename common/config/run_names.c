@@ -13,6 +13,8 @@ const char *aq_role_name(enum aq_role role)
 {
     switch (role) {
         AQ_ROLES(WORD_OF)
+    case AQ_ROLES_END:
+        break;
     }
     return "unknown";
 }
