@@ -452,6 +452,12 @@ class Kubernetes(unittest.TestCase):
                 asked = pod["spec"]["containers"][0][probe]["httpGet"]["port"]
                 self.assertEqual(asked, "http", one["metadata"])
 
+    def test_a_shard_has_five_minutes_to_read_its_folder_whenever_it_does(self):
+        pod = next(pod for one, pod in self.pods() if one["metadata"]["name"] == "replay")
+        for probe in ("startupProbe", "livenessProbe"):
+            asked = pod["spec"]["containers"][0][probe]
+            self.assertGreaterEqual(asked["periodSeconds"] * asked["failureThreshold"], 300)
+
     def test_volumes_that_are_mounted_are_there_and_of_the_role(self):
         for one, pod in self.pods():
             there = {volume["name"] for volume in pod["spec"]["volumes"]}
