@@ -363,14 +363,14 @@ static void on_cut_short(void *user, const aq_child_end *end)
     const train_session *session = user;
     char words[AQ_ERROR_TEXT_MAX];
     uint64_t step;
-    if (strcmp(end->name, learner_plan.role) != 0) {
-        return;
-    }
-    if (aq_refusal_read(end->log_path, end->log_start, words, sizeof(words))) {
+    const bool is_learner = strcmp(end->name, learner_plan.role) == 0;
+    if (is_learner && aq_refusal_read(end->log_path, end->log_start, words, sizeof(words))) {
         aq_print_line(stderr, "%s: %s", end->name, words);
-    } else if (end->has_refused) {
-        return; /* it is mpirun, asked when its ranks had ended */
-    } else if (aq_checkpoint_newest_step(session->options->run_dir, &step)) {
+    }
+    if (!is_learner || end->has_refused) {
+        return; /* it said why, or is mpirun, asked when its ranks had ended */
+    }
+    if (aq_checkpoint_newest_step(session->options->run_dir, &step)) {
         (void)fprintf(stderr,
                       "the learner did not end in order (%s); its newest checkpoint is of step "
                       "%" PRIu64 "\n",
