@@ -14,8 +14,9 @@
 #include "common/net/address/url.h"
 #include "common/sys/folder_lock.h"
 
-/* One that has died is started again within five seconds (supervisor.h). */
-enum { LOOK_MS = 200, REFRESH_LOOKS = 5, RESTART_LOOKS = 40 };
+/* One that has died is started again within five seconds (supervisor.h); one that begins may wait
+ * for two minutes for what its task imports. */
+enum { LOOK_MS = 200, REFRESH_LOOKS = 5, RESTART_LOOKS = 40, START_LOOKS = 650 };
 
 typedef struct logs_arguments {
     const char *folder;
@@ -110,7 +111,7 @@ static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_v
                   aq_error *error)
 {
     const char *folder = arguments->folder;
-    bool was_live = has_endpoint(folder);
+    bool was_live = has_endpoint(folder), was_held = false;
     int free_looks = 0; /* for how many of them no learner has held the folder */
     for (int looks = 1; !ferror(stdout); looks++) {
         aq_clock_wait_until(aq_clock_monotonic_ns() + LOOK_MS * AQ_NS_PER_MS);
@@ -119,10 +120,12 @@ static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_v
             return rc;
         }
         const bool is_named = has_endpoint(folder);
-        free_looks = aq_folder_lock_check(folder, NULL) != 0 ? 0 : free_looks + 1;
+        const bool is_held = aq_folder_lock_check(folder, NULL) != 0;
+        free_looks = is_held ? 0 : free_looks + 1;
+        was_held |= is_held;
         was_live |= is_named;
         if (!show_all(merge, arguments, view, false) && was_live &&
-            (!is_named || free_looks >= RESTART_LOOKS)) {
+            (!is_named || free_looks >= (was_held ? RESTART_LOOKS : START_LOOKS))) {
             (void)show_all(merge, arguments, view, true);
             return 0;
         }

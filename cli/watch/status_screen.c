@@ -6,7 +6,6 @@
  */
 #include "cli/watch/status_screen.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,23 +61,24 @@ int aq_status_screen_print(FILE *out, const char *url, const Actorq__V1__StatusR
                            size_t rows, size_t columns)
 {
     size_t least = 0, most = rows;
-    for (bool is_last = false; !is_last;) {
-        char *text = NULL;
+    char *text = NULL;
+    int rc = 0;
+    while (rc == 0 && least < most) {
         const size_t members_max = least + (most - least + 1) / 2;
-        int rc = print_page(url, status, members_max, &text);
-        if (rc != 0) {
-            return rc;
-        }
-        const size_t size = (size_t)(end_of_fitting(text, rows, columns) - text);
-        is_last = least == most;
-        if (is_last) {
-            (void)fwrite(text, 1, size, out);
-        } else if (text[size] == '\0') {
+        rc = print_page(url, status, members_max, &text);
+        if (rc == 0 && *end_of_fitting(text, rows, columns) == '\0') {
             least = members_max;
         } else {
             most = members_max - 1;
         }
         free(text);
+        text = NULL;
     }
-    return 0;
+    rc = rc != 0 ? rc : print_page(url, status, least, &text);
+    if (rc == 0) { /* in one write, so that a terminal never shows half of it */
+        const int size = (int)(end_of_fitting(text, rows, columns) - text);
+        (void)fprintf(out, "\033[H\033[J%.*s", size, text);
+    }
+    free(text);
+    return rc;
 }

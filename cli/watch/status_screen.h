@@ -10,8 +10,9 @@
 #include "common/base/error.h"
 #include "proto/operations.pb-c.h"
 
-/* The page with as many members as `rows` rows of `columns` characters have room for; both are
- * above 0. Where the rest alone takes more rows, only its first lines. AQ_E_NOMEM. */
+/* Clears the screen for the page with as many members as `rows` rows of `columns` characters have
+ * room for; both are above 0. Where the rest alone takes more rows, only its first lines.
+ * AQ_E_NOMEM. */
 int aq_status_screen_print(FILE *out, const char *url, const Actorq__V1__StatusReply *status,
                            size_t rows, size_t columns) AQ_MUST_USE;
 

@@ -62,7 +62,6 @@ static int show_screen(const status_watch *watch, const Actorq__V1__StatusReply 
     const bool is_known =
         ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 1 && window.ws_col > 0;
     const size_t rows = (is_known ? window.ws_row : USUAL_ROWS) - 1; /* below it is the cursor's */
-    (void)fputs("\033[H\033[J", stdout);
     return aq_status_screen_print(stdout, watch->url, status, rows,
                                   is_known ? window.ws_col : USUAL_COLUMNS);
 }

@@ -3,6 +3,8 @@
  */
 #include <signal.h>
 
+#include "common/base/clock.h"
+#include "common/sys/folder_lock.h"
 #include "tests/integration/cli/program.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
@@ -199,7 +201,13 @@ TEST_LIVE(logs_are_followed_until_no_learner_holds_the_folder)
     const char *folder = live_folder(live), *log = cli_path(&live->folder, "logs/learner.log");
     cli_make_folder(cli_path(&live->folder, "logs"));
     file_put_text(log, "words of a learner\n");
-    program_succeeds("logs", folder, "--follow", NULL); /* as a killed `actorq train` left it */
+    aq_folder_lock *learner;
+    assert_succeeds(aq_folder_lock_take(folder, &learner, &refusal));
+    program_start("logs", folder, "--follow", NULL);
+    aq_clock_wait_until(aq_clock_monotonic_ns() + 2 * AQ_NS_PER_S);
+    aq_folder_lock_release(learner); /* `actorq train` was killed, and left endpoint.json behind */
+    const program_result *result = program_wait();
+    assert_int_equal(result->exit_status, 0);
     program_assert_out("words of a learner");
 }
 

@@ -15,11 +15,13 @@ TEST_ENDING(release, aq_free);
 
 static const char *screen_of(const status_fixture *fixture, size_t rows, size_t columns)
 {
+    static const char clears[] = "\033[H\033[J";
     FILE *out = cli_print_begin();
     assert_int_equal(aq_status_screen_print(out, "x", &fixture->reply, rows, columns), 0);
     char *text = aq_text_copy(cli_print_end());
     at_end(release, text);
-    return text;
+    assert_memory_equal(text, clears, strlen(clears));
+    return text + strlen(clears);
 }
 
 /* What is printed is ASCII here. */
