@@ -225,7 +225,9 @@ static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
         aq_error late;
         const int gave = aq_sweep_desk_release(its->desk, now(), run, attempt, its->is_stopped,
                                                rc != 0 ? &late : error);
-        rc = rc != 0 && gave != AQ_E_CLOSED ? rc : gave;
+        if (rc == 0 || gave == AQ_E_CLOSED) {
+            rc = gave;
+        }
     } else {
         rc = aq_sweep_desk_report(its->desk, now(), run, attempt, &outcome, error);
         if (rc == 0) {
