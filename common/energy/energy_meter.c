@@ -166,6 +166,16 @@ void aq_energy_meter_read(aq_energy_meter *meter, int64_t now_ns, aq_energy_read
     *ret_reading = meter->totals;
 }
 
+void aq_energy_reading_begin(aq_energy_reading *reading, const aq_energy_reading *before)
+{
+    reading->wall_s -= before->wall_s;
+    reading->cpu_s -= before->cpu_s;
+    reading->measured_j -= before->measured_j;
+    reading->machine_j -= before->machine_j;
+    reading->dram_j -= before->dram_j;
+    reading->idle_j -= before->idle_j;
+}
+
 const char *aq_energy_meter_why_not(const aq_energy_meter *meter)
 {
     return meter->why_not;

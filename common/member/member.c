@@ -46,7 +46,7 @@ struct aq_member {
     aq_member_view view;
     aq_member_view next;      /* what an answer would make of the view */
     uint64_t joined_run;      /* the last that the owner was told of; 0: none */
-    aq_energy_reading before; /* what this process had taken when it joined that */
+    aq_energy_reading before; /* what this process had taken when it joined that: not the run's */
     bool is_calling;          /* one call is out */
     uint32_t holders;
     bool gone;          /* destroyed: nobody is told anything any more */
@@ -190,30 +190,22 @@ static bool is_refused(aq_member *member, char ret_reason[REASON_MAX])
 
 /* ---- energy --------------------------------------------------------------------------------- */
 
-/* What it took while it waited for a run, or for another one, is not this run's. To be called while
- * it waits, too: a counter of the machine that is not read for a minute may have wrapped. */
-static void begin_energy(aq_member *member)
+static void read_meter(const aq_member *member, aq_energy_reading *ret_reading)
 {
     if (member->identity.meter != NULL) {
-        aq_energy_meter_read(member->identity.meter, aq_clock_monotonic_ns(), &member->before);
+        aq_energy_meter_read(member->identity.meter, aq_clock_monotonic_ns(), ret_reading);
     }
 }
 
 /* NULL without a meter. */
 static Actorq__V1__EnergyStats *read_energy(const aq_member *member, aq_wire_energy *energy)
 {
+    aq_energy_reading reading;
     if (member->identity.meter == NULL) {
         return NULL;
     }
-    const aq_energy_reading *before = &member->before;
-    aq_energy_reading reading;
-    aq_energy_meter_read(member->identity.meter, aq_clock_monotonic_ns(), &reading);
-    reading.wall_s -= before->wall_s;
-    reading.cpu_s -= before->cpu_s;
-    reading.measured_j -= before->measured_j;
-    reading.machine_j -= before->machine_j;
-    reading.dram_j -= before->dram_j;
-    reading.idle_j -= before->idle_j;
+    read_meter(member, &reading);
+    aq_energy_reading_begin(&reading, &member->before);
     aq_wire_energy_to(&reading, energy);
     return &energy->message;
 }
@@ -305,7 +297,7 @@ static void join_answered(aq_member *member, const Actorq__V1__JoinReply *reply)
     if (!again) {
         member->next.version = 0;
         member->next.shard_count = 0;
-        begin_energy(member);
+        read_meter(member, &member->before);
     }
     member->view = member->next;
     if (member->view.run_state != AQ_RUN_RUNNING) {
@@ -358,9 +350,8 @@ static void send_join(aq_member *member)
     request.store = member->identity.store;
     request.rpc_url = member->identity.rpc_url;
     request.push_url = member->identity.push_url;
-    if (member->joined_run == 0) {
-        begin_energy(member);
-    }
+    aq_energy_reading unused;
+    read_meter(member, &unused); /* a counter that is not read for a minute may wrap */
     call_begins(member);
     actorq__v1__membership__join(&member->stub.base, &request, on_join, member);
 }
