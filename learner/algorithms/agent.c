@@ -343,7 +343,9 @@ int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_
     if (rc == 0) {
         double *own = ret_report->metrics + agent->class->metrics.count;
         tell_rewards(rows, own);
-        own[AQ_AGENT_ENDED] = agent->shows_ends ? own[AQ_AGENT_ENDED] : (double)NAN;
+        if (!agent->shows_ends) {
+            own[AQ_AGENT_ENDED] = (double)NAN;
+        }
         own[AQ_AGENT_EXPLORATION] = agent->exploration_entropy;
     }
     return rc;

@@ -80,11 +80,12 @@ static aq_spent spent_by(const Actorq__V1__HeartbeatRequest *request)
 /* A peer may say anything. */
 static bool is_plausible(const aq_spent *spent)
 {
-    bool is_plausible = true;
     for (int i = AQ_SPENT_INFERENCE_S; i < AQ_SPENDINGS; i++) {
-        is_plausible = is_plausible && spent->of[i] >= 0 && spent->of[i] < LONGEST_S;
+        if (!(spent->of[i] >= 0 && spent->of[i] < LONGEST_S)) {
+            return false;
+        }
     }
-    return is_plausible;
+    return true;
 }
 
 /* A first heartbeat comes right after Join: what it tells was before. */
@@ -92,7 +93,9 @@ static void put_spent(aq_member_stats_row *row, const Actorq__V1__HeartbeatReque
 {
     const aq_spent spent = spent_by(request);
     if ((request->actor != NULL || request->replay != NULL) && is_plausible(&spent)) {
-        row->first = row->has_spent ? row->first : spent;
+        if (!row->has_spent) {
+            row->first = spent;
+        }
         row->last = spent;
         row->has_spent = true;
     }

@@ -195,9 +195,9 @@ static aq_exchange_figures exchange_figures(const aq_trainer_core *core)
     return all;
 }
 
-/* What each gradient step of an update took of the exchange with other ranks, and what that tells
- * of its gradients. */
-static void tell_exchange(aq_trainer_core *core, const aq_exchange_figures *before,
+/* What each gradient step of an update took of the exchange with other ranks since `before`, which
+ * becomes now, and what that tells of its gradients. */
+static void tell_exchange(aq_trainer_core *core, aq_exchange_figures *before,
                           const aq_update_report *report, double *own)
 {
     const aq_gradient_exchange *exchange = core->config.exchange;
@@ -213,6 +213,7 @@ static void tell_exchange(aq_trainer_core *core, const aq_exchange_figures *befo
     own[AQ_AGENT_RANKS] = known * ranks;
     own[AQ_AGENT_EXCHANGE_BYTES] = share * (double)(now.sent_bytes - before->sent_bytes);
     own[AQ_AGENT_EXCHANGE_MS] = share * 1e-6 * (double)(now.spent_ns - before->spent_ns);
+    *before = now;
 }
 
 /* What the agent does not know itself. The audit's are totals of this process. */
@@ -395,8 +396,8 @@ static bool update(aq_trainer_core *core, const aq_batch *rows, uint64_t newest_
 
 void aq_trainer_core_train(aq_trainer_core *core, aq_batch *group, uint64_t newest_version)
 {
-    uint32_t update_rows = 1; /* of gradients */
-    aq_exchange_figures before = exchange_figures(core);
+    uint32_t update_rows = 1;                            /* of gradients */
+    aq_exchange_figures before = exchange_figures(core); /* the first update's is the rows', too */
     if (aq_model_group_share_rows(aq_agent_model(core->agent), group) != 0) {
         return; /* they are lost with a rank, which the next meeting finds, too */
     }
@@ -415,9 +416,6 @@ void aq_trainer_core_train(aq_trainer_core *core, aq_batch *group, uint64_t newe
         const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
         int rc = 0;
-        if (first > 0) { /* the first one's exchange is that of the rows, too */
-            before = exchange_figures(core);
-        }
         if (!update(core, &rows, newest_version, &rc, &report)) {
             if (rc != 0) { /* which the next meeting finds, too; what was learned before stays */
                 count_steps(core, &report);

@@ -75,8 +75,8 @@ static double rise_at(const aq_history_series *progress, size_t row, size_t colu
            aq_history_series_at(progress, row - 1, column);
 }
 
-/* How much of their time actors waited lately. Sums over those that are here: when one joins or
- * leaves they jump, and such a second is passed over. */
+/* How much of their time actors waited lately. Sums of the learner's life: they begin anew with it,
+ * and such a second is passed over. */
 static double actors_wait(const aq_history_series *progress)
 {
     double waited_s = 0;
