@@ -459,10 +459,10 @@ static const aq_setting rows[] = {
     {MEMBER(U64, net.member_timeout_ms), "3000", 100, 600000, NULL, "ms",
      "A member that was not heard of for this long counts as gone."},
     {SEEN_MEMBER(U64, net.reconnect_min_ms, MEMBERS), "50", 1, 60000, NULL, "ms",
-     "Pause before a lost connection is tried again; it doubles with every failure. To the learner "
-     "it is 50 ms, on the same host 10 ms at most."},
+     "Pause before a lost connection, or a failed call, is tried again; it doubles with every "
+     "failure. Connections to the learner have 50 ms, on the same host 10 ms at most."},
     {SEEN_MEMBER(U64, net.reconnect_max_ms, MEMBERS), "2000", 1, 600000, NULL, "ms",
-     "Longest pause between two tries; to the learner 2000 ms, on the same host 1000 ms at most."},
+     "Longest such pause; connections to the learner have 2000 ms, on the same host 1000 ms."},
     {SEEN_MEMBER(U64, net.rpc_timeout_ms, MEMBERS), "2000", 10, 600000, NULL, "ms",
      "How long a call waits for its answer before it counts as failed."},
     {MEMBER(U64, net.rank_timeout_ms), "10000", 100, 600000, NULL, "ms",
