@@ -166,7 +166,7 @@ void aq_energy_meter_read(aq_energy_meter *meter, int64_t now_ns, aq_energy_read
     *ret_reading = meter->totals;
 }
 
-void aq_energy_reading_begin(aq_energy_reading *reading, const aq_energy_reading *before)
+void aq_energy_reading_since(aq_energy_reading *reading, const aq_energy_reading *before)
 {
     reading->wall_s -= before->wall_s;
     reading->cpu_s -= before->cpu_s;

@@ -53,8 +53,8 @@ void aq_energy_meter_destroy(aq_energy_meter *meter); /* NULL is fine */
  * for good: a total with a hole would look like a saving. */
 void aq_energy_meter_read(aq_energy_meter *meter, int64_t now_ns, aq_energy_reading *ret_reading);
 
-/* Totals since `before`, an earlier reading of the same meter. */
-void aq_energy_reading_begin(aq_energy_reading *reading, const aq_energy_reading *before);
+/* Takes away what an earlier reading of the same meter had. */
+void aq_energy_reading_since(aq_energy_reading *reading, const aq_energy_reading *before);
 
 /* Why nothing is measured, for people; "" when something is. */
 const char *aq_energy_meter_why_not(const aq_energy_meter *meter);

@@ -205,7 +205,7 @@ static Actorq__V1__EnergyStats *read_energy(const aq_member *member, aq_wire_ene
         return NULL;
     }
     read_meter(member, &reading);
-    aq_energy_reading_begin(&reading, &member->before);
+    aq_energy_reading_since(&reading, &member->before);
     aq_wire_energy_to(&reading, energy);
     return &energy->message;
 }
