@@ -142,7 +142,8 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
     aq_words_add(&line.words, "--no-http", NULL);
     aq_words_add(&line.words, "--run", folder);
     if (is_begun(folder)) {
-        /* Not by the settings in the folder: what doesn't count any more is as in a new run. */
+        /* An empty file in place of the folder's settings: those that no longer count are as in a
+         * new run. */
         aq_words_add(&line.words, "--resume", NULL);
         aq_words_add(&line.words, "--config", "/dev/null");
     }
