@@ -31,13 +31,15 @@ static int make_draws(aq_chooser *chooser, const aq_run_config *config, uint64_t
     return 0;
 }
 
-/* What is recorded of a policy's state is what it is behind each step. */
+/* What is recorded of a policy's state is what it is behind each step. Zeros begin an episode, so
+ * none is acted in by chance alone. */
 static void claim_state(aq_chooser *chooser, aq_record *record)
 {
     uint32_t bytes = 0;
     uint8_t *values = aq_record_claim_any(record, AQ_STATE_COLUMN, &bytes);
     chooser->state = (float *)(void *)values;
     chooser->state_width = bytes / sizeof(float);
+    chooser->version_min |= values != NULL;
 }
 
 int aq_chooser_init(aq_chooser *chooser, const aq_env_task *task, const aq_run_config *config,

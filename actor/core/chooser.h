@@ -21,7 +21,7 @@
 typedef struct aq_chooser {
     const aq_env_task *task; /* lent */
     uint32_t lanes;
-    uint32_t version_min;        /* 1: what draws leave is recorded, and chance alone leaves none */
+    uint32_t version_min;        /* 1: what a policy leaves is recorded; chance alone leaves none */
     aq_exploration *exploration; /* (lanes): at first */
     aq_run_config config;        /* by which it falls */
     aq_rng *rngs;                /* (lanes): exploration; environments have their own */

@@ -155,24 +155,28 @@ TEST_IN(paced_desk, desk, nothing_goes_because_of_time)
     assert_false(aq_actor_core_next(desk->core, 0, 100 * AQ_NS_PER_S, &frame, &size));
 }
 
-typedef paced_desk drawing_desk;
-
-/* Not paced, and the probabilities of its draws are recorded. */
-static void drawing_desk_setup(drawing_desk *desk)
+/* Not paced. */
+static void begin_recording(paced_desk *desk, const aq_column *column)
 {
     desk->settings = kit_settings();
     desk->settings.recorded_count = 1;
-    assert_succeeds(
-        aq_column_find("log_prob", &desk->settings.schema, &desk->settings.recorded[0]));
+    desk->settings.recorded[0] = *column;
     begin_set(desk);
 }
 
-#define drawing_desk_teardown paced_desk_teardown
-
-TEST_IN(drawing_desk, desk, who_records_probabilities_does_not_step_before_there_is_a_policy)
+TEST(who_records_what_a_policy_leaves_does_not_step_before_there_is_one)
 {
-    grant(desk, 2 * KIT_ENVS, 0);
-    assert_int_equal(step_out(desk), 0);
-    adopt(desk, 1);
-    assert_int_equal(step_out(desk), 2 * KIT_ENVS);
+    const aq_run_settings settings = kit_settings();
+    aq_column recorded[] = {{.name = ""},
+                            {AQ_STATE_COLUMN, AQ_DTYPE_F32, AQ_PER_BOUNDARY, 8, {0}, {0}}};
+    assert_succeeds(aq_column_find("log_prob", &settings.schema, &recorded[0]));
+    EACH_ROW(i, recorded) {
+        paced_desk desk;
+        begin_recording(&desk, &recorded[i]);
+        grant(&desk, 2 * KIT_ENVS, 0);
+        assert_int_equal(step_out(&desk), 0);
+        adopt(&desk, 1);
+        assert_int_equal(step_out(&desk), 2 * KIT_ENVS);
+        paced_desk_teardown(&desk);
+    }
 }
