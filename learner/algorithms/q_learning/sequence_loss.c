@@ -67,7 +67,8 @@ int aq_sequence_loss_of(const aq_sequence_rule *rule, const aq_sequence_values *
         ret_d_online[at] = share * copysignf(held, error);
         sum += (double)size;
         greatest = fmax(greatest, (double)size);
-        aq_value_figures_add(figures, (double)q, (double)error);
+        const float worth = rule->is_rescaled ? aq_value_restored(q) : q;
+        aq_value_figures_add(figures, (double)worth, (double)error);
     }
     *ret_priority = (float)(GREATEST_PART * greatest + (1.0 - GREATEST_PART) * sum / values->steps);
     *ret_loss = loss;

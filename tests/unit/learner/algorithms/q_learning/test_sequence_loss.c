@@ -71,3 +71,21 @@ TEST(what_is_rescaled_comes_back)
         assert_float_equal(fabsf(there), sqrtf(size + 1) - 1 + 1e-3f * size, 1e-5f * (1 + size));
     }
 }
+
+TEST(values_are_told_as_rewards_are_counted)
+{
+    static const float reward[STEPS], bootstrap[STEPS];
+    float online[(STEPS + 1) * ACTIONS], room[STEPS + 1], d[(STEPS + 1) * ACTIONS], priority;
+    const aq_sequence_rule rule = {
+        .actions = ACTIONS, .n_step = 1, .huber_delta = 1, .is_rescaled = true};
+    const aq_sequence_values values = values_of(online, reward, bootstrap);
+    aq_value_figures figures = {0};
+    double loss;
+    EACH_ROW(i, online) {
+        online[i] = aq_value_rescaled(i == 1 ? 500 : -30);
+    }
+    assert_int_equal(aq_sequence_loss_of(&rule, &values, 1, room, d, &priority, &figures, &loss),
+                     0);
+    assert_float_equal(figures.greatest, 500, 0.1);
+    assert_float_equal(figures.least, -30, 0.01);
+}
