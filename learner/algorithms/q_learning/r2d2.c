@@ -140,7 +140,6 @@ static void take_rows(r2d2 *self, const aq_batch *batch)
     for (uint32_t row = 0; row < batch->rows; row++) {
         const uint32_t first = begins_episode(self, batch, row) ? 0 : self->burn_in;
         const uint32_t length = batch->length[row];
-        batch->priority[row] = 0.0f;
         if (length > first) {
             self->spans[self->span_count++] =
                 (span){.row = row, .first = first, .steps = length - first};
@@ -280,8 +279,12 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
     take_rows(self, batch);
     double all = self->steps;
     int rc = aq_gradient_exchange_sum(self->base.exchange, &all, 1);
-    if (rc != 0 || !(all > 0)) {
-        return rc; /* all of the rows ended too soon */
+    if (rc != 0) {
+        return rc;
+    }
+    memset(batch->priority, 0, batch->rows * sizeof(*batch->priority));
+    if (!(all > 0)) {
+        return 0; /* all of the rows ended too soon */
     }
     const double share = all / aq_gradient_exchange_ranks(self->base.exchange);
     aq_gradient_exchange_watch_rows(self->base.exchange, share);
