@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 
 #include "common/base/parse.h"
+#include "common/config/layer_plan.h"
+#include "common/config/run_config.h"
 #include "common/net/rpc/frame.h"
 #include "common/nn/obs_normalizer.h"
 #include "common/nn/params.h"
@@ -189,12 +191,31 @@ static int fold_observations(const aq_checkpoint *checkpoint, aq_params *params,
     return 0;
 }
 
-/* What was trained, in fp32. How its outputs become actions only a published version says. */
+/* What trains quantized acts by what its levels stand for, and is in the run's format, as its
+ * versions were; all else in fp32. Settings that this build can't read say nothing. */
+static int plan_of(const aq_checkpoint *checkpoint, const aq_net_spec *spec,
+                   aq_quantize_plan *ret_plan, aq_error *error)
+{
+    aq_run_config config;
+    *ret_plan = (aq_quantize_plan){.format = AQ_FORMAT_F32};
+    aq_settings_init(aq_run_config_table(), &config);
+    if (aq_settings_read_yaml(aq_run_config_table(), "config", checkpoint->config,
+                              strlen(checkpoint->config), &config, NULL) != 0 ||
+        config.learner.qat_bits == 0 || checkpoint->learner_step < config.learner.qat_delay ||
+        config.quantizer.layer_formats[0] != '\0') {
+        return 0;
+    }
+    ret_plan->format = aq_run_config_format(&config);
+    ret_plan->bits = (uint32_t)config.learner.qat_bits;
+    return aq_layer_plan(&config, spec, ret_plan->layer_formats, error);
+}
+
+/* What was trained. How its outputs become actions only a published version says. */
 static int snapshot_of(aq_checkpoint *checkpoint, aq_snapshot **ret_snapshot, aq_error *error)
 {
     const float *parameters;
     const aq_net_spec spec = aq_checkpoint_policy(checkpoint, &parameters);
-    const aq_quantize_plan plan = {.format = AQ_FORMAT_F32};
+    aq_quantize_plan plan;
     if (checkpoint->best_policy == NULL) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "a checkpoint from before the run published its first policy");
@@ -214,6 +235,9 @@ static int snapshot_of(aq_checkpoint *checkpoint, aq_snapshot **ret_snapshot, aq
     }
     memcpy(params.block, parameters, params.count * sizeof(*params.block));
     rc = fold_observations(checkpoint, &params, error);
+    if (rc == 0) {
+        rc = plan_of(checkpoint, &spec, &plan, error);
+    }
     if (rc == 0) {
         rc = aq_quantize(&spec, &params, &plan, &meta, ret_snapshot, error);
     }
@@ -273,8 +297,8 @@ static int convert(const char *path, aq_snapshot *stored, uint32_t precision,
         rc = rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
     } else {
         rc = aq_fail(error, AQ_E_UNSUPPORTED,
-                     "%s holds %s weights, from which %s ones cannot be had; the run folder keeps "
-                     "the same policy in fp32, as policy.fp32.aq",
+                     "%s holds %s weights, from which %s ones cannot be had; a run folder keeps "
+                     "its best policy in fp32, too, as policy.fp32.aq",
                      path, aq_format_name(aq_snapshot_format(stored)), aq_format_name(precision));
     }
     aq_snapshot_unref(stored);

@@ -1,7 +1,8 @@
 /*
  * Policy source: what a person gives to name a policy. A policy file as it is stored; a run
  * folder, which has its best policy twice: policy.aq as it was broadcast, policy.fp32.aq in fp32;
- * or a checkpoint, which has the policy that was trained then, in fp32.
+ * or a checkpoint, which has the policy that was trained then, in fp32, or in the run's format if
+ * it was trained quantized (learner.qat_bits).
  */
 #ifndef AQ_LIBRARY_SOURCE_POLICY_SOURCE_H
 #define AQ_LIBRARY_SOURCE_POLICY_SOURCE_H
@@ -18,7 +19,8 @@ enum { AQ_PRECISION_AS_STORED = 0 };
 /* For people who may name one: what comes of it. */
 #define AQ_PRECISION_HELP                                                                          \
     "int8, fp32 or another weight format: what a run in that format published, be it mixed, with " \
-    "its first layer in bf16; of other runs and of files in fp32 every layer is brought into it "  \
+    "its first layer in bf16 or fp32; of other runs and of files in fp32 every layer is brought "  \
+    "into it "                                                                                     \
     "(default: as the policy was broadcast, or as the file has it)"
 
 /* For AQ_TO: a format's name, into a uint32_t. AQ_E_INVALID names all of them. */

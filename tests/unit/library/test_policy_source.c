@@ -207,6 +207,42 @@ TEST_IN_FOLDER(a_checkpoint_of_normalized_observations_takes_them_as_they_are)
     refuse(file, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, "statistics are not of its observations");
 }
 
+static void write_settings(const char *file, const char *config)
+{
+    aq_buffer *bytes = file_bytes(file);
+    aq_checkpoint checkpoint;
+    assert_succeeds(aq_wire_checkpoint_unpack(bytes->data, bytes->size, &checkpoint, &refusal));
+    const char *of_before = checkpoint.config;
+    checkpoint.config = config;
+    aq_buffer_clear(bytes);
+    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, bytes), 0);
+    checkpoint.config = of_before;
+    file_put(file, bytes->data, bytes->size);
+    aq_checkpoint_fini(&checkpoint);
+}
+
+/* The weights that its levels stand for are what acted, not those that they were made from. */
+TEST_IN_FOLDER(a_checkpoint_that_was_trained_quantized_is_in_the_runs_format)
+{
+    static const struct {
+        const char *settings, *precision;
+    } rows[] = {
+        {"learner:\n  qat_bits: 4\n  qat_delay: 1000\nquantizer:\n  format: int4\n", "int4"},
+        {"learner:\n  qat_bits: 2\n  qat_delay: 1001\n", "fp32"},
+        {"learner:\n  qat_bits: 2\n  of_another_build: 1\n", "fp32"},
+    };
+    char path[PATH_MAX], text[AQ_PRECISION_TEXT_MAX];
+    const char *file = cli_path(state, "x.aqc");
+    EACH_ROW(i, rows) {
+        cli_write_checkpoint(file, 1000);
+        write_settings(file, rows[i].settings);
+        const aq_snapshot *policy = read_policy(file, AQ_PRECISION_AS_STORED, path);
+        assert_string_equal(aq_policy_source_precision(policy, text), rows[i].precision);
+    }
+    write_settings(file, rows[0].settings);
+    refuse(file, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, "int4 weights, from which fp32 ones");
+}
+
 enum { CRITIC = 3 };
 
 /* Makes of a checkpoint one of a run whose actors compute gradients: its network has a critic,
