@@ -122,7 +122,7 @@ void aq_actor_critic_conserve_choices(aq_actor_critic_share *share, const aq_row
     const int32_t *actions = aq_actor_critic_choices(view);
     const uint32_t count = share->setup->choices;
 
-    if (!(share->setup->conservative_weight > 0.0f)) {
+    if (!share->setup->kind->is_conservative) {
         return;
     }
     for (uint32_t r = 0; r < view->rows; r++, values += count) {

@@ -110,3 +110,21 @@ TEST(what_was_never_done_is_not_preferred_by_conservative_values)
         assert_true(logits[3] < logits[1] - 3.0f);
     }
 }
+
+/* What a run without it is compared by. */
+TEST(the_gap_is_told_whatever_it_counts)
+{
+    const aq_schema schema = share_kit_schema(true);
+    aq_run_config config = share_kit_config(AQ_ALGORITHM_CQL);
+    aq_batch *batch = fixture_batch(&schema, BATCH);
+    aq_rng rng = rng_of(1, 1);
+    double gaps[2];
+    config.learner.batch_size = BATCH;
+    fill_bandit(batch, &rng);
+    EACH_ROW(i, gaps) {
+        config.learner.conservative_weight = (double)i;
+        aq_agent *agent = agent_of(aq_algorithm_at(AQ_ALGORITHM_CQL), &config, &schema, 1);
+        gaps[i] = agent_train(agent, batch).metrics[AQ_VALUE_GAP];
+    }
+    assert_true(gaps[0] > 0 && gaps[0] == gaps[1]);
+}
