@@ -13,6 +13,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
+#include "common/config/pacing.h"
 #include "common/config/run_limits.h"
 #include "learner/algorithms/algorithm.h"
 
@@ -248,22 +249,6 @@ static void suggest_more(const aq_learning_facts *facts, double times, aq_findin
     }
 }
 
-/* How a policy that draws, and that is not at its end with it, sees more. */
-static void suggest_drawing(const aq_learning_facts *facts, bool are_choices, aq_finding *finding)
-{
-    const aq_run_config *config = facts->config;
-    if (config->learner.algorithm == AQ_ALGORITHM_TRPO) { /* which is paid for no entropy */
-        suggest(finding, "learner.group_steps=%" PRIu64, 2 * config->learner.group_steps);
-    } else if (learns_from_groups(config)) {
-        suggest(finding, "learner.entropy_weight=%g",
-                fmax(0.02, 2 * config->learner.entropy_weight));
-    } else if (are_choices) {
-        suggest(finding, "learner.n_step=10");
-    } else {
-        suggest(finding, "actor.noise_steps=30");
-    }
-}
-
 /* Twice of it, or of `least` where that is more, within the setting's bounds. False: it is the most
  * that can be set. */
 static bool suggest_twice(const char *key, double value, double least, aq_finding *finding)
@@ -273,6 +258,25 @@ static bool suggest_twice(const char *key, double value, double least, aq_findin
         suggest(finding, "%s=%g", key, fmin(most, 2 * fmax(least, value)));
     }
     return value < most;
+}
+
+/* How a policy that draws, and that is not at its end with it, sees more. */
+static void suggest_drawing(const aq_learning_facts *facts, bool are_choices, aq_finding *finding)
+{
+    const aq_run_config *config = facts->config;
+    if (config->learner.algorithm == AQ_ALGORITHM_TRPO) { /* which is paid for no entropy */
+        if (!suggest_twice("learner.group_steps", (double)aq_pacing_group_steps(config), 0,
+                           finding)) {
+            suggest_more(facts, 2, finding);
+        }
+    } else if (learns_from_groups(config)) {
+        suggest(finding, "learner.entropy_weight=%g",
+                fmax(0.02, 2 * config->learner.entropy_weight));
+    } else if (are_choices) {
+        suggest(finding, "learner.n_step=10");
+    } else {
+        suggest(finding, "actor.noise_steps=30");
+    }
 }
 
 /* The same of what is added to a policy that does not draw. */

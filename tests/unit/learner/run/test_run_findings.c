@@ -255,6 +255,23 @@ TEST(policies_that_draw_are_paid_for_entropy_and_explore_by_holding_noise)
     assert_string_equal(findings_of(&facts).rows[0].setting, "actor.noise_steps=30");
 }
 
+TEST(trpo_which_is_paid_for_no_entropy_sees_larger_groups)
+{
+    aq_run_config config = default_config();
+    config.learner.algorithm = AQ_ALGORITHM_TRPO;
+    config.actor.count = 2;
+    config.actor.envs = 8;
+    config.replay.selector = AQ_SELECTOR_QUEUE;
+    config.replay.sequence_length = 128;
+    aq_learning_facts facts = good_facts(&config);
+    facts.rewarded_share = 0;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "learner.group_steps=4096");
+    config.learner.group_steps = 40000;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "learner.group_steps=65536");
+    config.learner.group_steps = 65536;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "limits.env_steps=1000000");
+}
+
 /* A quarter of the way there: what is too little so far will be too little. */
 TEST(too_few_updates_are_foreseen)
 {
