@@ -84,10 +84,9 @@ static uint32_t instructions_of_a_call(void)
 /* From what is in use here down to the last word that a call has changed. */
 static uint32_t stack_of_a_call(void)
 {
-    uint32_t *here = __builtin_frame_address(0);
+    const uint32_t *here = __builtin_frame_address(0);
     uint32_t *at = stack_low;
-    here -= 16; /* what this function may still push */
-    for (uint32_t *paint = stack_low; paint < here; paint++) {
+    for (uint32_t *paint = stack_low; paint < here - 16; paint++) { /* this may push some, too */
         *paint = PAINT;
     }
     act();

@@ -15,6 +15,7 @@
 #include "common/base/plain_text.h"
 #include "common/policy/layer_formats.h"
 #include "common/sys/file.h"
+#include "envs/env_code.h"
 #include "interchange/onnx/onnx_export.h"
 #include "library/source/policy_source.h"
 #include "quantizer/export/export_c.h"
@@ -86,11 +87,11 @@ static const aq_options options_page = {
         "takes 'obs' and gives 'action' and 'outputs'. docs/export.md tells how to use it "
         "on a\n"
         "microcontroller, and what of a model is exact.\n\n"
-        "Algorithms of continuous actions publish policies whose first layer is bf16. As C "
-        "that layer\n"
-        "multiplies floats, which a processor without them does slowly: `actorq quantize RUN "
-        "int8.aq`\n"
-        "makes a policy of int8 alone.\n\n"
+        "Algorithms of continuous actions publish policies whose first layer is bf16, or fp32 "
+        "with\n"
+        "normalized observations. As C that layer multiplies floats, which a processor without "
+        "them\n"
+        "does slowly: `actorq quantize RUN int8.aq` makes a policy of int8 alone.\n\n"
         "Examples:\n"
         "  actorq export runs/first\n"
         "  actorq export policy.aq --output src/balance.c --header src/balance.h --name "
@@ -243,12 +244,12 @@ static void print_first_layer(const export_arguments *arguments, const export_re
     }
     aq_print_fact(stdout, "first layer",
                   "%s: it multiplies floats, which a processor without them does slowly; "
-                  "'%s quantize %s %s.aq --format %s' makes a policy of %s alone",
+                  "'%s quantize %s %s.aq --format %s%s' makes a policy of %s alone",
                   aq_format_name(format), aq_shell_program(program, sizeof(program)),
                   aq_path_is_folder(arguments->source)
                       ? aq_shell_word(source, sizeof(source), arguments->source)
                       : "RUN",
-                  others, others, others);
+                  others, others, aq_env_code_option(snapshot->task), others);
 }
 
 static void print_text(const export_arguments *arguments, const export_report *report)

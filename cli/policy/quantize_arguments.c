@@ -76,7 +76,8 @@ static const aq_option option_rows[] = {
      AQ_TO(aq_precision_take, aq_quantize_arguments, plan.quantize.format)},
     {"layer-formats", 0, "LIST",
      "layers that have another one, such as 0:fp32,-1:bf16; those are counted that may have one, "
-     "and -1 is the last. Algorithms of continuous actions publish the first in bf16",
+     "and -1 is the last. Algorithms of continuous actions publish the first in bf16, with "
+     "normalized observations in fp32",
      AQ_TO(take_layer_formats, aq_quantize_arguments, layer_formats)},
     {"bits", 0, "N", "int8 and int8-tensor: use the levels of 2 to 8 bits only (default 8)",
      AQ_TO(take_bits, aq_quantize_arguments, plan.quantize.bits)},
