@@ -42,13 +42,18 @@ int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAM
     return rc;
 }
 
-/* What the preset says over the defaults, and over it what was asked for. */
-static int compose(const aq_run_request *request, const char *preset, double epsilon,
-                   aq_run_config *config, aq_error *error)
+/* What the preset says over the defaults, and over it what was asked for. A preset's threshold is of
+ * rewards as its task gives them: where options change these, the task's own follows. */
+static int compose(const aq_run_request *request, const char *task, const char *preset,
+                   double epsilon, aq_run_config *config, aq_error *error)
 {
     aq_settings_init(aq_run_config_table(), config);
     config->actor.epsilon_base = epsilon;
     int rc = aq_preset_apply(preset, config, error);
+    if (rc == 0 &&
+        (strstr(task, "reward_scale=") != NULL || strstr(task, "clip_reward=") != NULL)) {
+        rc = aq_text_set(config->evaluator.threshold, AQ_RUN_TEXT_MAX, "auto");
+    }
     return rc == 0 ? put_over(request, config, error) : rc;
 }
 
@@ -89,10 +94,10 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
         rc = choose(request, &config, task, schema, &preset, error);
     }
     if (rc == 0) {
-        rc = compose(request, preset, epsilon, &config, error);
+        rc = compose(request, task, preset, epsilon, &config, error);
     }
     if (rc == 0 && config.learner.noisy > 0) { /* they explore by that, unless somebody said so */
-        rc = compose(request, preset, 0, &config, error);
+        rc = compose(request, task, preset, 0, &config, error);
     }
     if (rc == 0 && aq_text_set(config.task, sizeof(config.task), task) != 0) {
         rc = aq_fail(error, AQ_E_TOO_BIG, "the name of the task is too long");

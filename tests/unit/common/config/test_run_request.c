@@ -99,6 +99,24 @@ TEST(a_task_alone_gets_its_preset)
     assert_true(config.learner.tau == 0.01);
 }
 
+/* An untrained policy would be called solved. */
+TEST(a_presets_threshold_is_of_rewards_as_they_are)
+{
+    static const struct {
+        const char *task, *threshold;
+    } rows[] = {{TASK "?time_limit=100", "-200"},
+                {TASK "?reward_scale=0.1", "auto"},
+                {TASK "?clip_reward=yes", "auto"}};
+    const aq_schema schema = schema_of_floats();
+    EACH_ROW(i, rows) {
+        const aq_run_request request = {.task = rows[i].task, .assignments = &none};
+        aq_run_config config;
+        assert_succeeds(aq_run_request_read(&request, rows[i].task, &schema, &config, &refusal));
+        assert_string_equal(config.preset, "pendulum-td3");
+        assert_string_equal(config.evaluator.threshold, rows[i].threshold);
+    }
+}
+
 TEST(without_a_preset_there_is_still_an_algorithm)
 {
     const aq_run_request request = {.task = TASK, .preset = AQ_PRESET_NONE, .assignments = &none};
