@@ -42,8 +42,8 @@ int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAM
     return rc;
 }
 
-/* What the preset says over the defaults, and over it what was asked for. A preset's threshold is of
- * rewards as its task gives them: where options change these, the task's own follows. */
+/* What the preset says over the defaults, and over it what was asked for. A preset's threshold is
+ * of rewards as its task gives them: where options change these, the task's own follows. */
 static int compose(const aq_run_request *request, const char *task, const char *preset,
                    double epsilon, aq_run_config *config, aq_error *error)
 {
