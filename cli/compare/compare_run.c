@@ -134,11 +134,12 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
     aq_train_result result = {0};
     aq_error problem = {0};
     uint64_t step;
-    options.resume = aq_checkpoint_newest_step(dir, &step);
-    if (!options.resume) {
+    int rc = aq_checkpoint_newest_step(dir, &step, error);
+    options.resume = rc == 0;
+    if (rc == AQ_E_NOT_FOUND) {
         aq_dir_remove(dir); /* its steps would count, and nothing that was learned from them */
+        rc = aq_dir_create(dir, error);
     }
-    int rc = aq_dir_create(dir, error);
     if (rc != 0) {
         return rc;
     }

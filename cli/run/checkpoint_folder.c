@@ -5,21 +5,24 @@
 #include "cli/run/checkpoint_folder.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 
 #include "common/sys/file.h"
 #include "common/wire/checkpoint_name.h"
 
 /* The greatest step of a file's name that is at most `most`. */
-static bool find_step(const char *folder, uint64_t most, uint64_t *ret_step)
+static int find_step(const char *folder, uint64_t most, uint64_t *ret_step, aq_error *error)
 {
     bool found = false;
     uint64_t greatest = 0;
     DIR *dir = opendir(folder);
     if (!dir) {
-        return false;
+        return aq_file_fail(error, folder, "list it");
     }
-    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+    errno = 0; /* the only way to tell the end from a failure */
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL; errno = 0) {
         uint64_t step;
         if (aq_checkpoint_name_step(entry->d_name, &step) && step <= most &&
             (!found || step > greatest)) {
@@ -27,9 +30,12 @@ static bool find_step(const char *folder, uint64_t most, uint64_t *ret_step)
             greatest = step;
         }
     }
+    int rc = errno != 0 ? aq_file_fail(error, folder, "list it")
+             : found    ? 0
+                        : aq_fail(error, AQ_E_NOT_FOUND, "%s holds no checkpoint", folder);
     (void)closedir(dir);
-    *ret_step = greatest;
-    return found;
+    *ret_step = rc == 0 ? greatest : *ret_step;
+    return rc;
 }
 
 static int read_checkpoint(aq_checkpoint_found *found, aq_error *error)
@@ -51,11 +57,12 @@ int aq_checkpoint_folder_newest(const char *folder, aq_checkpoint_passed_fn pass
 {
     uint64_t most = UINT64_MAX;
     uint64_t step;
-    while (find_step(folder, most, &step)) {
+    int rc;
+    while ((rc = find_step(folder, most, &step, error)) == 0) {
         char name[AQ_CHECKPOINT_NAME_MAX];
         aq_error problem = {0};
         aq_checkpoint_name(step, name);
-        int rc = aq_path_in(ret_found->path, sizeof(ret_found->path), folder, name, error);
+        rc = aq_path_in(ret_found->path, sizeof(ret_found->path), folder, name, error);
         if (rc != 0) {
             return rc;
         }
@@ -64,16 +71,19 @@ int aq_checkpoint_folder_newest(const char *folder, aq_checkpoint_passed_fn pass
         }
         passed(user, &problem);
         if (step == 0) {
+            rc = AQ_E_NOT_FOUND;
             break;
         }
         most = step - 1;
     }
-    return aq_fail(error, AQ_E_NOT_FOUND, "%s holds no checkpoint that can be read", folder);
+    return rc == AQ_E_NOT_FOUND
+               ? aq_fail(error, rc, "%s holds no checkpoint that can be read", folder)
+               : rc;
 }
 
-bool aq_checkpoint_newest_step(const char *run_dir, uint64_t *ret_step)
+int aq_checkpoint_newest_step(const char *run_dir, uint64_t *ret_step, aq_error *error)
 {
     char folder[PATH_MAX];
-    return aq_path_in(folder, sizeof(folder), run_dir, "checkpoints", NULL) == 0 &&
-           find_step(folder, UINT64_MAX, ret_step);
+    int rc = aq_path_in(folder, sizeof(folder), run_dir, "checkpoints", error);
+    return rc != 0 ? rc : find_step(folder, UINT64_MAX, ret_step, error);
 }

@@ -5,8 +5,8 @@
 #ifndef AQ_CLI_RUN_CHECKPOINT_FOLDER_H
 #define AQ_CLI_RUN_CHECKPOINT_FOLDER_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/base/error.h"
 #include "common/wire/wire_checkpoint.h"
@@ -25,7 +25,8 @@ typedef struct aq_checkpoint_found {
 int aq_checkpoint_folder_newest(const char *folder, aq_checkpoint_passed_fn passed, void *user,
                                 aq_checkpoint_found *ret_found, aq_error *error) AQ_MUST_USE;
 
-/* The step of the newest in RUN_DIR/checkpoints, by its name; false when there is none. */
-bool aq_checkpoint_newest_step(const char *run_dir, uint64_t *ret_step);
+/* The step of the newest in RUN_DIR/checkpoints, by its name. AQ_E_NOT_FOUND when there is none, or
+ * no folder; another error when nobody can tell. */
+int aq_checkpoint_newest_step(const char *run_dir, uint64_t *ret_step, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -195,10 +195,12 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
     return rc;
 }
 
+/* Also when nobody can tell. */
 static bool is_trained_in(const char *run_dir)
 {
     uint64_t step;
-    return aq_path_exists_in(run_dir, "policy.aq") || aq_checkpoint_newest_step(run_dir, &step);
+    return aq_path_exists_in(run_dir, "policy.aq") ||
+           aq_checkpoint_newest_step(run_dir, &step, NULL) != AQ_E_NOT_FOUND;
 }
 
 void aq_train_folder_drop(const char *run_dir)

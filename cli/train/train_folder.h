@@ -27,7 +27,8 @@ bool aq_train_folder_is_free(const char *dir);
 int aq_train_folder_check_resumed(const aq_train_options *options, aq_error *error) AQ_MUST_USE;
 
 /* Removes it, and with the last run the folder of those that have no name of their own; for who has
- * made it now, and nothing came of it. One with a policy or a checkpoint stays all the same. */
+ * made it now, and nothing came of it. One with a policy or a checkpoint stays all the same, and
+ * so does one whose checkpoints can't be listed. */
 void aq_train_folder_drop(const char *run_dir);
 
 /* "runs/gym-CartPole-v1-20260131-120000": a folder below `parent` for what is made of a task now.

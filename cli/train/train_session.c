@@ -370,7 +370,7 @@ static void on_cut_short(void *user, const aq_child_end *end)
     if (!is_learner || end->has_refused) {
         return; /* it said why, or is mpirun, asked when its ranks had ended */
     }
-    if (aq_checkpoint_newest_step(session->options->run_dir, &step)) {
+    if (aq_checkpoint_newest_step(session->options->run_dir, &step, NULL) == 0) {
         (void)fprintf(stderr,
                       "the learner did not end in order (%s); its newest checkpoint is of step "
                       "%" PRIu64 "\n",

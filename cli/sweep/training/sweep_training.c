@@ -48,13 +48,6 @@ void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size
     (void)snprintf(out, size, "%s/%s", dir, name);
 }
 
-/* Without a checkpoint its steps would count, and nothing that was learned from them. */
-static bool is_begun(const char *folder)
-{
-    uint64_t step;
-    return aq_checkpoint_newest_step(folder, &step);
-}
-
 static void part_of(const char *folder, uint32_t attempt, char *out, size_t size)
 {
     (void)snprintf(out, size, "%s.part-%" PRIu32, folder, attempt);
@@ -87,6 +80,7 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
                               aq_error *error)
 {
     char folder[PATH_BYTES], parent[PATH_BYTES];
+    uint64_t step;
     const bool has_source = aq_sweep_run_source(study, run) != AQ_SWEEP_NONE;
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
     int rc = aq_train_folder_check_unused(folder, error);
@@ -95,8 +89,12 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
     }
     (void)snprintf(parent, sizeof(parent), "%s/runs", dir);
     rc = aq_dir_create(parent, error);
-    if (rc == 0 && !is_begun(folder)) {
-        aq_dir_remove(folder);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_checkpoint_newest_step(folder, &step, error);
+    if (rc == AQ_E_NOT_FOUND) {
+        aq_dir_remove(folder); /* its steps would count, and nothing that was learned from them */
         rc = has_source ? copy_source(study, dir, run, folder, error) : 0;
     }
     if (rc == 0 && has_source) {
@@ -133,7 +131,12 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
 {
     char folder[PATH_BYTES], result[PATH_BYTES + 8], log[PATH_BYTES + 8], seed[24];
     command_line line = {.words.count = 0};
+    uint64_t step;
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
+    const int rc = aq_checkpoint_newest_step(folder, &step, error);
+    if (rc != 0 && rc != AQ_E_NOT_FOUND) {
+        return rc;
+    }
     (void)snprintf(result, sizeof(result), "%s.json", folder);
     (void)snprintf(log, sizeof(log), "%s.log", folder);
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, study->runs[run].seed);
@@ -141,7 +144,7 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
     aq_words_add(&line.words, "--json", "--quiet");
     aq_words_add(&line.words, "--no-http", NULL);
     aq_words_add(&line.words, "--run", folder);
-    if (is_begun(folder)) {
+    if (rc == 0) {
         /* An empty file in place of the folder's settings: those that no longer count are as in a
          * new run. */
         aq_words_add(&line.words, "--resume", NULL);

@@ -25,7 +25,7 @@ bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run);
 
 /* Makes its folder fit for the attempt that the study knows of, whose lease holds: what is half
  * there is gone on with, what comes from another run is copied. AQ_E_AGAIN: processes of another
- * attempt are still at it. */
+ * attempt are still at it. Where nobody can tell whether it is half there, nothing is changed. */
 int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size_t run,
                               aq_error *error) AQ_MUST_USE;
 

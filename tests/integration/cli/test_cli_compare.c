@@ -115,7 +115,7 @@ TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
                   "--output", folder, NULL);
     program_wait_for_words("[2/2] int8");
     assert_int_equal(stat(file_in(folder, "fp32-s1/result.json"), &before), 0);
-    while (!aq_checkpoint_newest_step(file_in(folder, "int8-s1"), &step)) {
+    while (aq_checkpoint_newest_step(file_in(folder, "int8-s1"), &step, NULL) != 0) {
         pause_briefly();
     }
     assert_int_equal(kill(program_pid(), SIGKILL), 0);
@@ -147,8 +147,14 @@ TEST_WITH(a_run_that_was_refused_and_has_no_checkpoint_begins_anew, setup, cli_f
 {
     run_small("int8");
     program_assert_success();
-    aq_dir_remove(file_in(folder, "int8-s1/checkpoints"));
+    const char *checkpoints = file_in(folder, "int8-s1/checkpoints");
+    aq_dir_remove(checkpoints);
     file_put_text(file_in(folder, "int8-s1/result.json"), "{\"outcome\": \"refused\"}");
+    assert_int_equal(symlink("checkpoints", checkpoints), 0); /* which nobody can list */
+    program_refuses("checkpoints: can't list it", "compare", "--output", folder, "--resume", "-q",
+                    NULL);
+    assert_true(aq_path_exists_in(folder, "int8-s1/metrics.jsonl"));
+    assert_int_equal(unlink(checkpoints), 0);
     json_t *json = program_gives("compare", "--output", folder, "--resume", "-q", "--json", NULL);
     assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
     assert_int_equal(resumed("int8-s1/result.json"), 0);

@@ -92,11 +92,23 @@ TEST_IN_FOLDER(no_folder_has_none)
 TEST_IN_FOLDER(the_newest_step_is_told_by_names_alone)
 {
     uint64_t step = 0;
-    assert_false(aq_checkpoint_newest_step(*state, &step));
+    assert_int_equal(aq_checkpoint_newest_step(*state, &step, NULL), AQ_E_NOT_FOUND);
     cli_make_folder(cli_path(state, "checkpoints"));
-    assert_false(aq_checkpoint_newest_step(*state, &step));
+    assert_refused(aq_checkpoint_newest_step(*state, &step, &refusal), AQ_E_NOT_FOUND,
+                   "checkpoints holds no checkpoint");
     file_put_text(cli_path(state, "checkpoints/step-000000000900.aqc"), "");
     file_put_text(cli_path(state, "checkpoints/step-000000001000.aqc"), "");
-    assert_true(aq_checkpoint_newest_step(*state, &step));
+    assert_succeeds(aq_checkpoint_newest_step(*state, &step, &refusal));
     assert_int_equal(step, 1000);
+}
+
+TEST_IN_FOLDER(what_cannot_be_listed_is_not_taken_for_nothing)
+{
+    uint64_t step;
+    aq_checkpoint_found found;
+    const char *folder = cli_path(state, "checkpoints");
+    assert_int_equal(symlink("checkpoints", folder), 0);
+    assert_refused(aq_checkpoint_newest_step(*state, &step, &refusal), AQ_E_INVALID,
+                   "checkpoints: can't list it");
+    assert_refused(newest(folder, &found, &refusal), AQ_E_INVALID, "checkpoints: can't list it");
 }

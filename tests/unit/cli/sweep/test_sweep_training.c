@@ -188,6 +188,25 @@ TEST_IN_FOLDER(a_run_goes_on_from_its_checkpoint_or_begins_anew)
     sweep_dismiss(&hand);
 }
 
+TEST_IN_FOLDER(a_run_whose_checkpoints_cannot_be_listed_stays_as_it_is)
+{
+    const char *dir = cli_path(state, "study");
+    char folder[CLI_PATH_MAX + 64];
+    aq_own_child child = {.ended = NULL};
+    sweep_hand hand;
+    const aq_sweep_study *study = take_first(&hand, dir);
+    aq_sweep_training_folder(study, dir, 0, folder, sizeof(folder));
+    leave(study, dir, 0, "", "{}");
+    assert_int_equal(symlink("checkpoints", file_in(folder, "checkpoints")), 0);
+    assert_refused(aq_sweep_training_prepare(study, dir, 0, &refusal), AQ_E_INVALID,
+                   "checkpoints: can't list it");
+    assert_true(aq_path_exists_in(folder, "metrics.jsonl"));
+    assert_int_equal(aq_sweep_training_start(study, dir, 0, "/bin/echo", -1, uv_default_loop(),
+                                             &child, &refusal),
+                     AQ_E_INVALID);
+    sweep_dismiss(&hand);
+}
+
 /* That is what a lost worker leaves; one that stands still fills another part than the next one. */
 TEST_IN_FOLDER(a_promoted_run_is_copied_in_a_part_of_its_attempt_and_older_ones_go)
 {
