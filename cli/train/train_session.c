@@ -267,12 +267,11 @@ static void on_signal(void *user, int number)
  * keeps the old one in the file. */
 static void tell_http(train_session *session, const char *url)
 {
-    aq_error ignored;
     if (strcmp(session->http_told, url) == 0 ||
         aq_text_set(session->http_told, sizeof(session->http_told), url) != 0) {
         return;
     }
-    int rc = write_endpoint(session, url, &ignored);
+    int rc = write_endpoint(session, url, NULL);
     (void)rc;
     if (!session->options->quiet && url[0] != '\0') {
         aq_progress_clear(&session->progress);
@@ -337,8 +336,7 @@ static void on_restarting(void *user, const char *name, const char *how, int del
     }
 }
 
-/* A learner that ends by itself has ended the run. The watch may have missed that: nobody waits for
- * it. */
+/* A learner that ends by itself has ended the run, which the watch may have missed. */
 static void on_finished(void *user, const char *name)
 {
     if (strcmp(name, learner_plan.role) == 0) {
@@ -357,27 +355,30 @@ static void on_gave_up(void *user, const aq_child_end *end)
     begin_stopping(session);
 }
 
-/* What such a learner had learned since its newest checkpoint is lost; one that fails says so. */
+/* What such a learner had learned since its newest checkpoint is lost; one that can says so. */
 static void on_cut_short(void *user, const aq_child_end *end)
 {
     const train_session *session = user;
     char words[AQ_ERROR_TEXT_MAX];
+    aq_error none;
     uint64_t step;
-    const bool is_learner = strcmp(end->name, learner_plan.role) == 0;
-    if (is_learner && aq_refusal_read(end->log_path, end->log_start, words, sizeof(words))) {
+    if (strcmp(end->name, learner_plan.role) != 0) {
+        return;
+    }
+    const bool has_words = aq_refusal_read(end->log_path, end->log_start, words, sizeof(words));
+    if (has_words) {
         aq_print_line(stderr, "%s: %s", end->name, words);
     }
-    if (!is_learner || end->has_refused) {
+    if (end->has_refused && (has_words || session->options->learners > 1)) {
         return; /* it said why, or is mpirun, asked when its ranks had ended */
     }
-    if (aq_checkpoint_newest_step(session->options->run_dir, &step, NULL) == 0) {
-        (void)fprintf(stderr,
+    if (aq_checkpoint_newest_step(session->options->run_dir, &step, &none) == 0) {
+        aq_print_line(stderr,
                       "the learner did not end in order (%s); its newest checkpoint is of step "
-                      "%" PRIu64 "\n",
+                      "%" PRIu64,
                       end->how, step);
     } else {
-        (void)fprintf(stderr, "the learner did not end in order (%s), and left no checkpoint\n",
-                      end->how);
+        aq_print_line(stderr, "the learner did not end in order (%s); %s", end->how, none.text);
     }
 }
 

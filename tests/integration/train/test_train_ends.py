@@ -4,6 +4,7 @@ what never began goes. And what a comparison does that is stopped between its ru
     test_train_ends.py ACTORQ [unittest's arguments]
 """
 
+import contextlib
 import glob
 import json
 import os
@@ -118,6 +119,9 @@ class TestTrainStops(EndlessRun):
         self.wait("the end of the others", lambda: list(children(self.train.pid)) == ["learner"])
         return learner
 
+    def newest_step(self):
+        return int(re.search(r"step-(\d+)", max(self.checkpoints()))[1])
+
     def learner_log(self):
         with open(self.run_dir + "/logs/learner.log", encoding="utf-8") as log:
             return log.read()
@@ -145,16 +149,31 @@ class TestTrainStops(EndlessRun):
         self.assertEqual(self.train.wait(PATIENCE_S), 0)
         self.assertRegex(self.said(), r"learner: .* what was learned after step \d+ is lost")
 
+    def test_what_a_learner_had_no_room_to_say_is_said_for_it(self):
+        self.start()
+        self.begins()
+        learner = self.asks()
+        resource.prlimit(learner, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+        os.kill(learner, signal.SIGCONT)
+
+        def has_ended():  # asked once, it would go on trying for most of a minute
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(learner, signal.SIGTERM)
+            return self.train.poll() is not None
+
+        wait_for("the end", has_ended)
+        self.assertIn("the learner did not end in order (exit status 74); its newest checkpoint is "
+                      f"of step {self.newest_step()}\n", self.said())
+
     def test_whoever_asks_twice_is_not_kept_waiting(self):
         self.start()
         self.begins()
         self.asks()
-        newest = max(self.checkpoints())
+        newest = self.newest_step()
         self.train.send_signal(signal.SIGINT)
         self.assertEqual(self.train.wait(PATIENCE_S), 0)
-        self.assertEqual(max(self.checkpoints()), newest)
-        step = int(re.search(r"step-(\d+)", newest)[1])
-        self.assertIn(f"(killed by signal 9); its newest checkpoint is of step {step}\n",
+        self.assertEqual(self.newest_step(), newest)
+        self.assertIn(f"(killed by signal 9); its newest checkpoint is of step {newest}\n",
                       self.said())
 
 
