@@ -162,6 +162,11 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
         run->restarts += result.restarts;
     } else {
         take_report(config, dir, &result, run);
+        if (run->outcome == AQ_OUTCOME_FINISHED && result.trouble[0] != '\0') {
+            run->outcome = AQ_OUTCOME_FAILED; /* what is kept need not be what was learned */
+            (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
+                           result.trouble);
+        }
     }
     aq_train_result_fini(&result);
     return 0;

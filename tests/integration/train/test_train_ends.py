@@ -178,18 +178,19 @@ class TestTrainStops(EndlessRun):
 
 
 class TestCompareStops(TrainRun):
-    def compare(self):
+    def compare(self, precisions, limit):
         folder = self.home + "/compared"
-        self.run_dir = folder + "/fp32-s1"
+        self.run_dir = f"{folder}/{precisions.split(',')[0]}-s1"
         with open(self.home + "/out", "w", encoding="utf-8") as out:
             self.train = subprocess.Popen(
-                [ACTORQ, "compare", "gym:CartPole-v1", "--precisions", "fp32,int8", "--seeds", "1",
-                 "--preset", "none", "--set", "learner.hidden=8", "--set", "actor.count=2",
-                 "--set", "limits.env_steps=6000", "--output", folder],
+                [ACTORQ, "compare", "gym:CartPole-v1", "--precisions", precisions, "--seeds", "1",
+                 "--preset", "none", "--set", "learner.hidden=8", "--set", "actor.count=2", "--set",
+                 limit, "--output", folder],
                 stdout=out, stderr=subprocess.STDOUT)
 
     def test_a_signal_that_comes_while_the_daemons_of_a_run_leave_ends_all(self):
-        self.compare()  # one actor stands still, so that they take their time
+        self.compare("fp32,int8", "limits.env_steps=6000")
+        # One actor stands still, so that they take their time.
         actor = self.wait_for_child("actor-1")
         os.kill(actor, signal.SIGSTOP)
         self.wait("SIGTERM to all actors", lambda: awaits(actor, signal.SIGTERM))
@@ -199,8 +200,21 @@ class TestCompareStops(TrainRun):
         self.assertEqual(self.train.wait(PATIENCE_S), 1)
         self.assertIn("interrupted; ", self.said())
         self.assertNotIn("[2/2]", self.said())
+        self.assertEqual(self.result()["outcome"], "finished")
+
+    def test_a_run_that_ended_in_trouble_has_not_finished(self):
+        self.compare("int8", "limits.wall_s=5")
+        self.wait("steps", lambda: (self.metric("env_steps") or 0) > 100)
+        shard = self.wait_for_child("replay-0")
+        resource.prlimit(shard, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+        self.assertEqual(self.train.wait(PATIENCE_S), 1)
+        self.assertEqual(self.metric("state"), "budget")
+        self.assertEqual(self.result()["outcome"], "failed")
+        self.assertIn("replay 0 cannot write: ", self.result()["reason"])
+
+    def result(self):
         with open(self.run_dir + "/result.json", encoding="utf-8") as result:
-            self.assertEqual(json.load(result)["outcome"], "finished")
+            return json.load(result)
 
     def wait_for_child(self, name):
         self.wait(name, lambda: name in children(self.train.pid))
