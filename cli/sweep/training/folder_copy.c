@@ -88,11 +88,15 @@ static int copy_folder(const char *from, const char *to, int depth, aq_error *er
     if (rc == 0 && folder == NULL) {
         return aq_file_fail(error, from, "read it");
     }
-    for (const struct dirent *entry; rc == 0 && (entry = readdir(folder)) != NULL;) {
+    errno = 0; /* the only way to tell the end from a failure */
+    for (const struct dirent *entry; rc == 0 && (entry = readdir(folder)) != NULL; errno = 0) {
         const bool is_left_out = strcmp(entry->d_name, ".") == 0 ||
                                  strcmp(entry->d_name, "..") == 0 ||
                                  (depth == 0 && strcmp(entry->d_name, "lock") == 0);
         rc = is_left_out ? 0 : copy_entry(from, to, entry->d_name, depth, error);
+    }
+    if (rc == 0 && errno != 0) {
+        rc = aq_file_fail(error, from, "read it");
     }
     if (folder != NULL) {
         (void)closedir(folder);
