@@ -3,6 +3,7 @@
  */
 #include "cli/sweep/journal/sweep_desk.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static int begin_journal(const char *dir, const aq_buffer *text, aq_sweep_study 
                          const aq_sweep_event *event, aq_error *error)
 {
     aq_sweep_journal *journal = NULL;
-    int rc = aq_sweep_journal_open(dir, true, &journal, error);
+    int rc = aq_sweep_journal_open(dir, O_RDWR | O_CREAT, &journal, error);
     if (rc == 0) {
         rc = aq_sweep_journal_lock(journal, NULL, NULL, error);
     }
@@ -129,7 +130,8 @@ static int open_desk(aq_sweep_desk *desk, aq_error *error)
     int rc = read_spec(desk, &sum, error);
     aq_sweep_study_init(&desk->study, &desk->spec, sum);
     if (rc == 0) {
-        rc = aq_sweep_journal_open(desk->dir, false, &desk->journal, error);
+        rc = aq_sweep_journal_open(desk->dir, desk->worker[0] != '\0' ? O_RDWR : O_RDONLY,
+                                   &desk->journal, error);
     }
     if (rc == 0 && aq_sweep_watch_create(desk->dir, (int64_t)(desk->spec.lease_s * AQ_NS_PER_S),
                                          &desk->watch) != 0) {

@@ -29,7 +29,7 @@ typedef struct aq_sweep_now {
 } aq_sweep_now;
 
 /* DIR/SPEC.yaml as it is read, and the journal as far as it is. `worker` is "" for one who only
- * looks. AQ_E_NOT_FOUND: there is no sweep. */
+ * looks, and needs no leave to write. AQ_E_NOT_FOUND: there is no sweep. */
 int aq_sweep_desk_open(const char *dir, const char *worker, aq_sweep_desk **ret_desk,
                        aq_error *error) AQ_MUST_USE;
 void aq_sweep_desk_close(aq_sweep_desk *desk); /* NULL is fine */

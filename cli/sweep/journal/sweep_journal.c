@@ -26,7 +26,7 @@ struct aq_sweep_journal {
     bool is_locked;
 };
 
-int aq_sweep_journal_open(const char *dir, bool may_make, aq_sweep_journal **ret_journal,
+int aq_sweep_journal_open(const char *dir, int flags, aq_sweep_journal **ret_journal,
                           aq_error *error)
 {
     aq_sweep_journal *journal = aq_alloc(1, sizeof(*journal));
@@ -36,7 +36,7 @@ int aq_sweep_journal_open(const char *dir, bool may_make, aq_sweep_journal **ret
     journal->file = -1;
     int rc = aq_path_in(journal->path, sizeof(journal->path), dir, "journal.jsonl", error);
     if (rc == 0) {
-        journal->file = open(journal->path, O_RDWR | O_CLOEXEC | (may_make ? O_CREAT : 0), 0666);
+        journal->file = open(journal->path, flags | O_CLOEXEC, 0666);
         rc = journal->file < 0 ? aq_file_fail(error, journal->path, "open it") : 0;
     }
     if (rc != 0) {

@@ -20,8 +20,9 @@
 
 typedef struct aq_sweep_journal aq_sweep_journal;
 
-/* `may_make`: an empty one where there is none; else AQ_E_NOT_FOUND. */
-int aq_sweep_journal_open(const char *dir, bool may_make, aq_sweep_journal **ret_journal,
+/* `flags` as of open(2): O_RDONLY for who only reads, or O_RDWR; with O_CREAT an empty one is made
+ * where there is none, else that is AQ_E_NOT_FOUND. */
+int aq_sweep_journal_open(const char *dir, int flags, aq_sweep_journal **ret_journal,
                           aq_error *error) AQ_MUST_USE;
 void aq_sweep_journal_close(aq_sweep_journal *journal); /* NULL is fine; releases the lock */
 

@@ -3,6 +3,8 @@
  */
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
+#include <fcntl.h>
+
 #define SPACE                                                                                      \
     "space:\n"                                                                                     \
     "  learner.learning_rate: {log: [1e-5, 1e-1]}\n"                                               \
@@ -179,7 +181,7 @@ TEST_IN_FOLDER(a_journal_that_is_locked_is_waited_for_until_that_is_given_up)
     sweep_found(dir, study);
     sweep_hire(&hand, dir, "one");
     aq_sweep_desk_wait_by(hand.desk, wait_for_it, &held);
-    assert_succeeds(aq_sweep_journal_open(dir, false, &held.journal, &refusal));
+    assert_succeeds(aq_sweep_journal_open(dir, O_RDWR, &held.journal, &refusal));
     assert_succeeds(aq_sweep_journal_lock(held.journal, NULL, NULL, &refusal));
     aq_sweep_errand errand;
     assert_refused(aq_sweep_desk_claim(hand.desk, (aq_sweep_now){0}, &errand, &hand.run,
@@ -191,6 +193,20 @@ TEST_IN_FOLDER(a_journal_that_is_locked_is_waited_for_until_that_is_given_up)
     assert_int_equal(held.waits, 3);
     aq_sweep_journal_close(held.journal);
     sweep_dismiss(&hand);
+}
+
+/* Its file is open for nothing else. */
+TEST_IN_FOLDER(who_only_looks_cannot_write)
+{
+    const char *dir = cli_path(state, "study");
+    sweep_hand hand = {0};
+    aq_sweep_errand errand;
+    sweep_found(dir, study);
+    assert_succeeds(aq_sweep_desk_open(dir, "", &hand.desk, &refusal));
+    assert_refused(aq_sweep_desk_claim(hand.desk, (aq_sweep_now){0}, &errand, &hand.run,
+                                       &hand.attempt, &refusal),
+                   AQ_E_IO, "journal.jsonl: can't lock it");
+    aq_sweep_desk_close(hand.desk);
 }
 
 TEST_IN_FOLDER(what_is_given_back_is_the_next_ones)
