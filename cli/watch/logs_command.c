@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "common/net/address/url.h"
 #include "common/sys/folder_lock.h"
+#include "common/sys/process.h"
 
 /* One that has died is started again within five seconds (supervisor.h); one that begins may wait
  * for two minutes for what its task imports. */
@@ -143,6 +144,7 @@ static int logs(void *given, aq_error *error)
         .as_json = arguments->json,
         .has_colour = !arguments->json && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
     };
+    aq_process_allow_descriptors(); /* each log is open */
     int rc = aq_log_merge_open(arguments->folder, &merge, error);
     if (rc == 0) {
         (void)show_all(merge, arguments, &view, !arguments->follow);

@@ -3,6 +3,7 @@
  * data.
  */
 #include <glob.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -269,4 +270,28 @@ TEST_IN_FOLDER(a_folder_is_made_once_and_renewed)
     program_assert_out("one after the other");
     assert_int_equal(stat(file, &after), 0);
     assert_true(before.st_ino != after.st_ino);
+}
+
+/* ---- logs ----------------------------------------------------------------------------------- */
+
+static void restore_limit(void *limit)
+{
+    (void)setrlimit(RLIMIT_NOFILE, limit);
+}
+
+/* As those of a run with hundreds of actors. */
+TEST_IN_FOLDER(more_logs_are_read_than_there_are_descriptors_at_first)
+{
+    static struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const struct rlimit few = {.rlim_cur = 48, .rlim_max = limit.rlim_max};
+    for (int i = 0; i < 64; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "actor-%d.log", i);
+        file_put_text(cli_path(state, name), "words\n");
+    }
+    at_end(restore_limit, &limit);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    program_succeeds("logs", *state, NULL);
+    program_assert_out("actor-63");
 }
