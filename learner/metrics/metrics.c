@@ -100,6 +100,15 @@ static int append_text(aq_metrics *metrics, const json_t *line, aq_error *error)
     return rc != 0 ? aq_fail(error, rc, "%s: %s", metrics->path, aq_error_text(rc)) : 0;
 }
 
+/* Trouble lasts until a line is written: so the next of progress is, however old the run. */
+static int noted(aq_metrics *metrics, int rc)
+{
+    if (rc != 0) {
+        metrics->progress = (aq_line_pace){0};
+    }
+    return rc;
+}
+
 /* Steals `line`, which may be NULL when it could not be made. Each file is tried; the error is the
  * first one's. A line that is not kept is in no file. */
 static int append(aq_metrics *metrics, json_t *line, bool is_kept, aq_error *error)
@@ -112,7 +121,7 @@ static int append(aq_metrics *metrics, json_t *line, bool is_kept, aq_error *err
         rc = rc != 0 ? rc : mirrored;
     }
     json_decref(line);
-    return rc;
+    return noted(metrics, rc);
 }
 
 /* A copy in which numbers that JSON doesn't know, which reflection shows as texts, are null. */
@@ -195,7 +204,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
     (void)json_object_set_new(line, "best", best_json(sample->best));
     const bool is_kept = aq_metrics_keeps_progress(metrics, sample->wall_s);
     const int rc = append(metrics, line, is_kept, error);
-    if (is_kept && rc == 0) { /* else the next is tried: trouble lasts until a line is written */
+    if (is_kept && rc == 0) {
         aq_line_pace_of_seconds(&metrics->progress, sample->wall_s);
     }
     return rc;
@@ -242,7 +251,7 @@ int aq_metrics_setting(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                   aq_json_count(learner_steps), "key", key, "before", before, "after", after);
     int rc = append_text(metrics, line, error); /* it is no number, and so not in the mirror */
     json_decref(line);
-    return rc;
+    return noted(metrics, rc);
 }
 
 /* NULL when nothing was compared. */

@@ -339,6 +339,27 @@ TEST_IN(metrics_desk, desk, trouble_of_an_old_run_lasts_until_a_line_is_written)
     assert_null(strstr(text, "\"wall_s\":36004"));
 }
 
+TEST_IN(metrics_desk, desk, after_another_line_failed_an_old_run_tries_the_next_second)
+{
+    aq_metrics_sample sample = sample_of(1);
+    const aq_evaluation_result result = {.version = 9};
+    sample.wall_s = 36000;
+    assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
+    assert_false(aq_metrics_keeps_progress(desk->metrics, 36001));
+    fixture_limit_file_size(1);
+    assert_true(aq_metrics_evaluation(desk->metrics, 36000.5, 1, &result, NULL) != 0);
+    fixture_limit_file_size(0);
+    assert_true(aq_metrics_keeps_progress(desk->metrics, 36001));
+
+    sample.wall_s = 36001;
+    assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
+    fixture_limit_file_size(1);
+    assert_true(
+        aq_metrics_setting(desk->metrics, 36001.5, 1, 1, "learner.tau", "0.1", "0.2", NULL) != 0);
+    fixture_limit_file_size(0);
+    assert_true(aq_metrics_keeps_progress(desk->metrics, 36002));
+}
+
 TEST_IN(metrics_desk, desk, a_full_disk_is_said)
 {
     aq_metrics_sample sample = sample_of(1);
