@@ -273,21 +273,21 @@ void aq_run_report_second(aq_run_report *report, int64_t now_ns)
 /* ---- what happens --------------------------------------------------------------------------- */
 
 /* A fast evaluator screens hundreds of versions a second, and ranks one of them as often: of those
- * that change nothing a few are enough for the curve. */
+ * that change nothing a few are enough for the files; the history has them all. */
 void aq_run_report_evaluated(aq_run_report *report, const aq_evaluation_result *result,
                              bool is_best)
 {
     const double now_s = wall_s(report);
     aq_line_pace *pace = result->ranks_only ? &report->rankings : &report->screenings;
     const bool is_news = is_best || (result->confirmed && !result->ranks_only);
-    if (!aq_line_pace_take(pace, now_s) && !is_news) {
-        return;
-    }
+    const bool is_kept = aq_line_pace_take(pace, now_s) || is_news;
     aq_error error;
-    int rc =
-        aq_metrics_evaluation(report->parts->metrics, now_s,
-                              aq_coordinator_env_steps(report->parts->coordinator), result, &error);
-    say_unless_written(report, rc, &error);
+    const int rc = aq_metrics_evaluation(report->parts->metrics, now_s,
+                                         aq_coordinator_env_steps(report->parts->coordinator),
+                                         result, is_kept, &error);
+    if (is_kept || rc != 0) { /* as with progress */
+        say_unless_written(report, rc, &error);
+    }
 }
 
 void aq_run_report_compared(aq_run_report *report, const aq_version_gap *gap)

@@ -211,7 +211,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
 }
 
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
-                          const aq_evaluation_result *result, aq_error *error)
+                          const aq_evaluation_result *result, bool is_kept, aq_error *error)
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "event",
@@ -226,7 +226,7 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
         (void)json_object_set_new(line, "return_fp32", aq_json_number(result->fp32_mean));
         (void)json_object_set_new(line, "return_fp32_std", aq_json_number(result->fp32_std));
     }
-    return append(metrics, line, true, error);
+    return append(metrics, line, is_kept, error);
 }
 
 int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,

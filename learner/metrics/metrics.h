@@ -65,12 +65,14 @@ void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
 void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror);
 
 /* A full disk loses the line, not the run. Progress is told once a second; of an old run not every
- * line is kept in files, see line_pace.h. */
+ * line is kept in files, see line_pace.h. An evaluation that is not kept is for the history alone.
+ */
 bool aq_metrics_keeps_progress(const aq_metrics *metrics, double wall_s); /* of that time */
 int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample,
                         aq_error *error) AQ_MUST_USE;
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
-                          const aq_evaluation_result *result, aq_error *error) AQ_MUST_USE;
+                          const aq_evaluation_result *result, bool is_kept,
+                          aq_error *error) AQ_MUST_USE;
 int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                    const aq_version_gap *gap, aq_error *error) AQ_MUST_USE;
 /* A setting was changed in the running system; the values are as the configuration has them. It is

@@ -191,7 +191,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
                                    .return_max = 500,
                                    .cut_off = 3,
                                    .confirmed = true};
-    assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, NULL), 0);
+    assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, true, NULL), 0);
     aq_metrics_outcome outcome = {
         .state = "solved",
         .products = "bf16",
@@ -339,6 +339,27 @@ TEST_IN(metrics_desk, desk, trouble_of_an_old_run_lasts_until_a_line_is_written)
     assert_null(strstr(text, "\"wall_s\":36004"));
 }
 
+TEST_IN(metrics_desk, desk, an_evaluation_that_is_not_kept_is_in_the_history_alone)
+{
+    const aq_evaluation_result result = {.version = 9, .return_mean = 480};
+    aq_metrics_mirror *mirror = NULL;
+    aq_run_history *history = NULL;
+    assert_int_equal(aq_run_history_create(&fixture_metrics, &history), 0);
+    const aq_mirror_config config = {.run_dir = desk->dir.path,
+                                     .metrics = &fixture_metrics,
+                                     .format = "int8",
+                                     .history = history};
+    assert_int_equal(aq_metrics_mirror_open(&config, &mirror, NULL), 0);
+    aq_metrics_set_mirror(desk->metrics, mirror);
+    assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, false, NULL), 0);
+    read_lines(desk, 0);
+    assert_int_equal(
+        aq_history_series_rows(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED)),
+        1);
+    aq_metrics_set_mirror(desk->metrics, NULL);
+    aq_run_history_destroy(history);
+}
+
 TEST_IN(metrics_desk, desk, after_another_line_failed_an_old_run_tries_the_next_second)
 {
     aq_metrics_sample sample = sample_of(1);
@@ -347,7 +368,7 @@ TEST_IN(metrics_desk, desk, after_another_line_failed_an_old_run_tries_the_next_
     assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
     assert_false(aq_metrics_keeps_progress(desk->metrics, 36001));
     fixture_limit_file_size(1);
-    assert_true(aq_metrics_evaluation(desk->metrics, 36000.5, 1, &result, NULL) != 0);
+    assert_true(aq_metrics_evaluation(desk->metrics, 36000.5, 1, &result, true, NULL) != 0);
     fixture_limit_file_size(0);
     assert_true(aq_metrics_keeps_progress(desk->metrics, 36001));
 
