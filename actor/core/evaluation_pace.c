@@ -22,7 +22,7 @@ void aq_evaluation_pace_init(aq_evaluation_pace *pace, double share, int64_t now
 void aq_evaluation_pace_tell(aq_evaluation_pace *pace, int64_t now_ns, bool is_working)
 {
     const double passed_ns = (double)(now_ns - pace->told_ns);
-    const double spent_ns = pace->is_working ? passed_ns : 0.0;
+    const double spent_ns = pace->is_working ? fmin(passed_ns, (double)AQ_PACE_STEP_NS_MAX) : 0.0;
     pace->saved_ns =
         fmin(pace->saved_ns + pace->share * passed_ns - spent_ns, saved_max_ns(pace->share));
     pace->told_ns = now_ns;

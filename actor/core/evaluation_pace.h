@@ -18,6 +18,10 @@
 
 #define AQ_PACE_SPAN_NS (100 * AQ_NS_PER_S)
 
+/* The most work between two calls, which are a step apart: who was stopped in between (SIGSTOP, a
+ * paused container, a debugger) did not work meanwhile. */
+#define AQ_PACE_STEP_NS_MAX AQ_NS_PER_S
+
 typedef struct aq_evaluation_pace {
     double share;    /* of the time, above 0; from 1 on there are no pauses */
     double saved_ns; /* work that may be done now; below 0: a debt */
@@ -30,7 +34,8 @@ void aq_evaluation_pace_init(aq_evaluation_pace *pace, double share, int64_t now
 /* Another share from `now_ns` on, with what was saved or is owed by then. */
 void aq_evaluation_pace_set_share(aq_evaluation_pace *pace, double share, int64_t now_ns);
 
-/* The time between two calls counts as work if the first said so. Times must not go back. */
+/* The time between two calls counts as work if the first said so, up to AQ_PACE_STEP_NS_MAX. Times
+ * must not go back. */
 void aq_evaluation_pace_tell(aq_evaluation_pace *pace, int64_t now_ns, bool is_working);
 
 /* When the next evaluation may begin: INT64_MIN for now. */

@@ -62,12 +62,31 @@ TEST(a_long_evaluation_is_paid_for_afterwards)
 {
     aq_evaluation_pace pace;
     aq_evaluation_pace_init(&pace, 0.1, 0);
-    aq_evaluation_pace_tell(&pace, 0, true);
+    for (int second = 0; second < 100; second++) {
+        aq_evaluation_pace_tell(&pace, second * AQ_NS_PER_S, true);
+    }
     aq_evaluation_pace_tell(&pace, 100 * AQ_NS_PER_S, false); /* 10 + 10 of 100 are paid for */
     const int64_t due_ns = aq_evaluation_pace_due_ns(&pace);
     assert_true(due_ns >= 900 * AQ_NS_PER_S - 1000 && due_ns <= 900 * AQ_NS_PER_S + 1000);
     aq_evaluation_pace_tell(&pace, due_ns, false);
     assert_true(aq_evaluation_pace_due_ns(&pace) == INT64_MIN);
+}
+
+TEST(who_was_stopped_while_it_played_owes_a_step)
+{
+    aq_evaluation_pace pace;
+    const int64_t now_ns = 3600 * AQ_NS_PER_S;
+    aq_evaluation_pace_init(&pace, 0.1, 0);
+    pace.saved_ns = 0;
+    aq_evaluation_pace_tell(&pace, 0, true);
+    aq_evaluation_pace_tell(&pace, now_ns, false);
+    assert_true(aq_evaluation_pace_due_ns(&pace) == INT64_MIN); /* an hour's share paid for it */
+    aq_evaluation_pace_init(&pace, 0.1, 0);
+    pace.saved_ns = 0;
+    aq_evaluation_pace_tell(&pace, 0, true);
+    aq_evaluation_pace_tell(&pace, 5 * AQ_NS_PER_S, false); /* a second, of which half is paid */
+    const double due_s = (double)aq_evaluation_pace_due_ns(&pace) / (double)AQ_NS_PER_S;
+    assert_true(due_s > 5 + 4.99 && due_s < 5 + 5.01);
 }
 
 TEST(no_more_is_saved_than_at_the_start)
