@@ -13,6 +13,9 @@
 /* Greater whole numbers have no exact double. */
 #define WHOLE_MAX 9007199254740992.0
 
+/* Lines of one moment may have read the clock in turn; a run that went back lost more. */
+#define ONE_MOMENT_S 0.5
+
 struct aq_history_series {
     aq_history_shape shape;
     double period_s;
@@ -146,7 +149,11 @@ static bool is_in_last_row(const aq_history_series *series, double time_s)
 
 void aq_history_series_pass(aq_history_series *series, double time_s)
 {
-    if (!series->shape.slides || !isfinite(time_s)) {
+    if (!isfinite(time_s) || time_s < 0) {
+        return;
+    }
+    go_back_to(series, time_s + ONE_MOMENT_S);
+    if (!series->shape.slides) {
         return;
     }
     const double oldest = period_of(series, time_s) - (double)series->shape.rows_max + 1;

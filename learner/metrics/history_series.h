@@ -46,7 +46,8 @@ void aq_history_series_destroy(aq_history_series *series); /* NULL is fine */
  * passed over. */
 void aq_history_series_add(aq_history_series *series, const double *values);
 
-/* It is `time_s` now: one that slides forgets what is too old, although it gets no row. */
+/* It is `time_s` now, although there is no row for it: one that slides forgets what is too old, and
+ * any what lies more than a moment ahead, for a run that was resumed has lost that. */
 void aq_history_series_pass(aq_history_series *series, double time_s);
 
 size_t aq_history_series_rows(const aq_history_series *series);

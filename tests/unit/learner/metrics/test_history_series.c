@@ -149,6 +149,19 @@ TEST(time_that_goes_back_takes_what_came_later_away)
     assert_true(at(series, 4, LEAST) == 4); /* within the second of the row that stayed */
 }
 
+TEST(what_lies_ahead_is_forgotten_without_a_row_too)
+{
+    aq_history_series *series = make(16, 1, false);
+    for (int second = 0; second < 10; second++) {
+        add(series, second, second);
+    }
+    aq_history_series_pass(series, 8.75); /* of the same moment */
+    aq_history_series_pass(series, -1);
+    assert_int_equal(aq_history_series_rows(series), 10);
+    aq_history_series_pass(series, 4.25);
+    assert_int_equal(aq_history_series_rows(series), 5);
+}
+
 TEST(times_that_are_none_are_passed_over)
 {
     aq_history_series *series = make(4, 1, false);

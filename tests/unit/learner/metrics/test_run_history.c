@@ -188,6 +188,23 @@ TEST(evaluations_that_are_rare_are_as_old_as_the_progress_beside_them)
     assert_int_equal(rows_of(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED), 180);
 }
 
+TEST(a_run_that_goes_back_loses_the_points_of_every_kind)
+{
+    aq_run_history *history = make();
+    tell(history, "{\"event\":\"evaluation\",\"wall_s\":40,\"confirmed\":true}");
+    tell(history, "{\"event\":\"evaluation\",\"wall_s\":90,\"confirmed\":true}");
+    tell(history, "{\"event\":\"gap\",\"wall_s\":90}");
+    tell(history, "{\"event\":\"progress\",\"wall_s\":89.9}"); /* looked at the clock before */
+    for (int span = 0; span < AQ_HISTORY_SPANS; span++) {
+        assert_int_equal(rows_of(history, (enum aq_history_span)span, AQ_HISTORY_CONFIRMED), 2);
+    }
+    tell(history, "{\"event\":\"progress\",\"wall_s\":60}");
+    for (int span = 0; span < AQ_HISTORY_SPANS; span++) {
+        assert_int_equal(rows_of(history, (enum aq_history_span)span, AQ_HISTORY_CONFIRMED), 1);
+        assert_int_equal(rows_of(history, (enum aq_history_span)span, AQ_HISTORY_COMPARED), 0);
+    }
+}
+
 /* The history of the run's file. */
 static aq_run_history *read_run(const run_dir *dir)
 {
