@@ -3,6 +3,7 @@
  */
 #include "learner/metrics/tensorboard_events.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,11 +23,12 @@
 #include "learner/metrics/log_file.h"
 #include "proto/tensorboard.pb-c.h"
 
-enum { RECORD_BYTES_MAX = 1 << 20, HEAD_BYTES = 12, TAIL_BYTES = 4, NAME_TRIES = 64 };
+enum { RECORD_BYTES_MAX = 1 << 20, HEAD_BYTES = 12, TAIL_BYTES = 4, SECOND_DIGITS = 10 };
 
 #define CRC_MASK       UINT32_C(0xa282ead8)
 #define SESSION_BEGINS 1
 #define FILE_VERSION   "brain.Event:2"
+#define FILE_NAME      "events.out.tfevents."
 #define HOST_BYTES     64
 
 typedef struct scalar {
@@ -80,8 +82,30 @@ static Actorq__V1__TensorboardEvent event_at(uint64_t step, int64_t wall_ns)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* A name that no file has: TensorBoard reads a folder's files in the order of their names, so that
- * the time is first. */
+/* The latest second in the names of the files that are there; 0: none is. */
+static int64_t latest_s(const char *folder)
+{
+    int64_t latest = 0;
+    DIR *entries = opendir(folder);
+    for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        char digits[SECOND_DIGITS + 1];
+        int64_t second;
+        if (strncmp(entry->d_name, FILE_NAME, sizeof(FILE_NAME) - 1) != 0) {
+            continue;
+        }
+        (void)snprintf(digits, sizeof(digits), "%s", entry->d_name + sizeof(FILE_NAME) - 1);
+        if (aq_parse_i64(digits, &second) == 0 && second > latest) {
+            latest = second;
+        }
+    }
+    if (entries != NULL) {
+        (void)closedir(entries);
+    }
+    return latest;
+}
+
+/* TensorBoard reads a folder's files in the order of their names, so that the time is first: one
+ * later than any that is there, as the clock may have been set back since. */
 static int make_file(aq_tensorboard *board, const char *folder, int64_t wall_ns, aq_error *error)
 {
     char host[HOST_BYTES];
@@ -89,23 +113,20 @@ static int make_file(aq_tensorboard *board, const char *folder, int64_t wall_ns,
     if (host[0] == '\0' || strchr(host, '/')) {
         (void)snprintf(host, sizeof(host), "host");
     }
-    for (int i = 0; i < NAME_TRIES; i++) {
-        int rc = aq_text_format(board->path, sizeof(board->path),
-                                "%s/events.out.tfevents.%010" PRId64 ".%s.%ld.%d", folder,
-                                wall_ns / AQ_NS_PER_S, host, (long)getpid(), i);
-        if (rc != 0) {
-            return aq_fail(error, rc, "%s: the path is too long", folder);
-        }
-        int file = open(board->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        if (file >= 0) {
-            rc = aq_log_file_init(&board->log, file, 0);
-            return rc != 0 ? aq_fail(error, rc, "%s: %s", board->path, aq_error_text(rc)) : 0;
-        }
-        if (errno != EEXIST) {
-            break;
-        }
+    const int64_t now_s = wall_ns / AQ_NS_PER_S;
+    const int64_t next_s = latest_s(folder) + 1;
+    int rc = aq_text_format(board->path, sizeof(board->path),
+                            "%s/" FILE_NAME "%0*" PRId64 ".%s.%ld.0", folder, SECOND_DIGITS,
+                            now_s > next_s ? now_s : next_s, host, (long)getpid());
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s: the path is too long", folder);
     }
-    return aq_fail(error, aq_error_from_errno(errno), "%s: %s", board->path, strerror(errno));
+    int file = open(board->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0) {
+        return aq_fail(error, aq_error_from_errno(errno), "%s: %s", board->path, strerror(errno));
+    }
+    rc = aq_log_file_init(&board->log, file, 0);
+    return rc != 0 ? aq_fail(error, rc, "%s: %s", board->path, aq_error_text(rc)) : 0;
 }
 
 int aq_tensorboard_open(const char *folder, bool goes_on, aq_tensorboard **ret_board,

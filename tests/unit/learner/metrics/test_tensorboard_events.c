@@ -222,6 +222,15 @@ TEST_IN(run_dir, dir, a_run_that_goes_on_says_where_in_a_file_of_its_own)
     assert_int_equal(file->session_step, 700);
 }
 
+TEST_IN(run_dir, dir, a_file_sorts_behind_those_that_are_there_whatever_the_clock_says)
+{
+    file_put(run_dir_path(dir, "events.out.tfevents.9000000000.host.1.0"), "", 0);
+    file_put(run_dir_path(dir, "events.out.tfevents."), "", 0); /* says no time */
+    aq_tensorboard_close(open_board(dir, true));
+    assert_says(file_last(dir->path, "tfevents"), "/events.out.tfevents.9000000001.");
+    assert_int_equal(read_file(dir)->records, 1);
+}
+
 TEST_IN(run_dir, dir, nothing_gathered_is_no_record)
 {
     aq_tensorboard *board = open_board(dir, true);
