@@ -15,7 +15,7 @@
 /* A side that waits more than this share of the time is the faster one by far. */
 #define WAITS_MUCH 0.3
 
-/* A run younger than this has every right to stand still for a moment. */
+/* A learner younger than this has every right to stand still for a moment. */
 #define SETTLED_S 60.0
 
 enum { FIGURE_MAX = 32 };
@@ -190,7 +190,7 @@ static void note_pace(const aq_run_facts *facts, aq_verdict *verdict)
 
 static void note_training(const aq_run_facts *facts, aq_verdict *verdict)
 {
-    if (facts->learner_steps > 0 && facts->wall_s > SETTLED_S && facts->shards > 0 &&
+    if (facts->learner_steps > 0 && facts->uptime_s > SETTLED_S && facts->shards > 0 &&
         facts->learner_steps_per_s <= 0) {
         add(verdict, AQ_VERDICT_BAD, "No training step was made in the last minute.");
     }

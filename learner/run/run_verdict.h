@@ -27,6 +27,7 @@ typedef struct aq_run_facts {
     enum aq_run_state state;
     bool offline;                /* it learns from stored data: no actors are meant to be there */
     double wall_s, wall_limit_s; /* 0: no limit, likewise below */
+    double uptime_s;             /* of the learner's process */
     uint64_t env_steps, env_steps_limit, learner_steps, learner_steps_limit;
     double env_steps_per_s, learner_steps_per_s;
     uint64_t stored, needed; /* steps in replay, and before training begins */

@@ -164,6 +164,7 @@ void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan
         aq_run_history_series(history, AQ_SPAN_MINUTES, AQ_HISTORY_PROGRESS);
     aq_run_facts facts = {
         .state = (enum aq_run_state)status->state,
+        .uptime_s = status->uptime_s,
         /* Nothing then keeps it from drawing what is stored for ever. */
         .offline = table->samples_per_insert <= 0 && table->selector != AQ_SELECTOR_QUEUE,
         .wall_limit_s = config->limits.wall_s,

@@ -10,6 +10,7 @@ static aq_run_facts good_facts(void)
     return (aq_run_facts){
         .state = AQ_RUN_RUNNING,
         .wall_s = 300,
+        .uptime_s = 300,
         .env_steps = 100000,
         .env_steps_limit = 200000,
         .learner_steps = 50000,
@@ -180,7 +181,7 @@ TEST(training_that_stands_still_is_bad)
     aq_run_facts facts = good_facts();
     facts.learner_steps_per_s = 0;
     assert_note(&facts, AQ_VERDICT_BAD, "No training step");
-    facts.wall_s = 30;
+    facts.uptime_s = 30; /* of a run that was resumed */
     assert_silent(&facts, "No training step");
 }
 
