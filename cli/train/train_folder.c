@@ -222,7 +222,7 @@ static given_paths find_given(const char *run_dir)
 {
     given_paths paths;
     (void)snprintf(paths.file, sizeof(paths.file), "%s/config.given.yaml", run_dir);
-    (void)snprintf(paths.aside, sizeof(paths.aside), "%s.aside", paths.file);
+    (void)snprintf(paths.aside, sizeof(paths.aside), "%s/config.given.yaml.aside", run_dir);
     return paths;
 }
 
