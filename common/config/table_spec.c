@@ -41,6 +41,11 @@ uint32_t aq_table_spec_steps(const aq_table_spec *spec)
     return spec->sequence_length > 0 ? spec->sequence_length : spec->n_step;
 }
 
+uint32_t aq_table_spec_period(const aq_table_spec *spec)
+{
+    return spec->sequence_length > 0 ? spec->sequence_period : 1;
+}
+
 bool aq_table_spec_is_cut(const aq_table_spec *spec)
 {
     return spec->selector == AQ_SELECTOR_QUEUE && spec->sequence_length > 0 &&
@@ -167,6 +172,19 @@ static int check_queue(const aq_table_spec *spec, aq_error *error)
     return 0;
 }
 
+static int check_times(const aq_table_spec *spec, aq_error *error)
+{
+    const double times = spec->samples_per_insert * aq_table_spec_period(spec);
+    if (spec->times_sampled_max == 0 || times <= spec->times_sampled_max) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_INVALID,
+                   "items that leave after times_sampled_max %" PRIu32
+                   " draws cannot be drawn %g times, which samples_per_insert %g comes to: "
+                   "everybody would wait for everybody",
+                   spec->times_sampled_max, times, spec->samples_per_insert);
+}
+
 static int check_spec(const aq_table_spec *spec, aq_error *error)
 {
     int rc = check_fields(spec, error);
@@ -188,14 +206,7 @@ static int check_spec(const aq_table_spec *spec, aq_error *error)
     if (spec->selector == AQ_SELECTOR_QUEUE) {
         return check_queue(spec, error);
     }
-    if (spec->times_sampled_max > 0 && spec->samples_per_insert > spec->times_sampled_max) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "items that leave after times_sampled_max %" PRIu32
-                       " draws cannot be drawn samples_per_insert %g times: everybody would wait "
-                       "for everybody",
-                       spec->times_sampled_max, spec->samples_per_insert);
-    }
-    return 0;
+    return check_times(spec, error);
 }
 
 int aq_table_spec_validate(const aq_table_spec *spec, aq_error *error)

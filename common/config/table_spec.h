@@ -68,6 +68,9 @@ typedef struct aq_table_spec {
 /* Transitions that an item may have: n_step or sequence_length. */
 uint32_t aq_table_spec_steps(const aq_table_spec *spec);
 
+/* Transitions from the start of one item to that of the next. */
+uint32_t aq_table_spec_period(const aq_table_spec *spec);
+
 /* Whether its sequences end with their chunk, if not before: those of a queue that don't overlap.
  * So each step is in one sequence, once, and none has to wait for the steps behind it. */
 bool aq_table_spec_is_cut(const aq_table_spec *spec);

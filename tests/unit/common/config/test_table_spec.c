@@ -158,6 +158,12 @@ TEST(items_that_leave_too_early_for_the_ratio_are_refused)
     refuse_spec(&spec, "everybody would wait");
     spec.times_sampled_max = 8;
     assert_int_equal(aq_table_spec_validate(&spec, NULL), 0);
+    spec.sequence_length = 10;
+    spec.sequence_period = 5;
+    spec.times_sampled_max = 39;
+    refuse_spec(&spec, "39 draws cannot be drawn 40 times");
+    spec.times_sampled_max = 40;
+    assert_int_equal(aq_table_spec_validate(&spec, NULL), 0);
 }
 
 TEST(a_spec_from_a_peer_is_checked_whole)
