@@ -7,6 +7,7 @@
 #include "common/config/replay_rules.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "common/config/gradient_rows.h"
 #include "common/config/pacing.h"
@@ -140,6 +141,31 @@ static int check_queue(const aq_run_config *config, const aq_table_spec *spec, a
                    config->replay.chunk_length, least);
 }
 
+/* Where a request may not draw an item as often as it likes, enough of them must be there. Chunks
+ * leave whole, so a full table may lack one. */
+static int check_draws(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
+{
+    const bool is_ordered =
+        spec->selector == AQ_SELECTOR_FIFO || spec->selector == AQ_SELECTOR_LIFO;
+    const uint32_t times = is_ordered ? 1 : spec->times_sampled_max;
+    if (times == 0) {
+        return 0;
+    }
+    const double items = ceil(aq_run_slack_of(config, spec).request_rows / times);
+    const double chunk = (double)config->replay.chunk_length;
+    const double shards = (double)config->replay.shards;
+    const double least = (items * aq_table_spec_period(spec) + chunk) * shards;
+    if ((double)spec->capacity >= least) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_INVALID,
+                   "replay: table %s has a capacity of %" PRIu64
+                   ", but a request needs %.0f items of one of %.0f shards, which may have let go "
+                   "a chunk of replay.chunk_length %.0f steps: the learner could wait for ever; "
+                   "%.0f is the least that works",
+                   spec->name, spec->capacity, items, shards, chunk, least);
+}
+
 static int check_limiter(const aq_run_config *config, const aq_run_tables *tables, aq_error *error)
 {
     const aq_table_spec *spec = &tables->specs[tables->learner];
@@ -149,7 +175,11 @@ static int check_limiter(const aq_run_config *config, const aq_run_tables *table
     if (spec->selector == AQ_SELECTOR_QUEUE) {
         return check_queue(config, spec, error);
     }
-    return spec->samples_per_insert > 0.0 ? check_band(config, spec, error) : 0;
+    int rc = check_draws(config, spec, error);
+    if (rc == 0 && spec->samples_per_insert > 0.0) {
+        rc = check_band(config, spec, error);
+    }
+    return rc;
 }
 
 /* ---- what else goes together --------------------------------------------------------------- */

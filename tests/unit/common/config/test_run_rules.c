@@ -127,6 +127,35 @@ TEST(the_least_that_works_works)
     }
 }
 
+/* One request is 512 rows, and a chunk 32 steps. */
+TEST(a_table_that_cannot_answer_a_request_is_refused)
+{
+    static const struct {
+        const char *settings[CONFIG_SETTINGS_MAX], *least, *words[4];
+    } tables[] = {
+        {{"replay.selector=lifo", "replay.min_size=500", "replay.capacity=543"},
+         "replay.capacity=544",
+         {"table main has a capacity of 543", "512 items", "544 is the least"}},
+        {{"replay.selector=fifo", "replay.shards=16", "replay.capacity=8703"},
+         "replay.capacity=8704",
+         {"capacity of 8703", "one of 16 shards", "8704 is the least"}},
+        {{"replay.times_sampled_max=2", "replay.samples_per_insert=2", "replay.min_size=64",
+          "replay.capacity=287"},
+         "replay.capacity=288",
+         {"capacity of 287", "256 items", "288 is the least"}},
+        {{"learner.algorithm=r2d2", "learner.table=seq", "replay.samples_per_insert=0",
+          "replay.tables=seq: selector=lifo sequence_length=8 sequence_period=4 capacity=2079"},
+         "replay.tables=seq: selector=lifo sequence_length=8 sequence_period=4 capacity=2080",
+         {"table seq has a capacity of 2079", "512 items", "2080 is the least"}},
+    };
+    EACH_ROW(i, tables) {
+        aq_run_config config = config_with(tables[i].settings);
+        config_refuse(&config, tables[i].words);
+        config_set(&config, tables[i].least);
+        config_accept(&config);
+    }
+}
+
 TEST(bounds_at_their_extremes_do_not_overflow_the_rules)
 {
     aq_run_config config = config_defaults();
