@@ -262,7 +262,7 @@ void aq_replay_table_forget(aq_replay_table *table, const aq_stored_message *mes
 
 /* ---- draws --------------------------------------------------------------------------------- */
 
-static uint64_t draws_possible(const aq_replay_table *table, uint32_t rows)
+uint64_t aq_replay_table_draws(const aq_replay_table *table, uint32_t rows)
 {
     if (table->draws_max > 0 && table->draws_left < rows) {
         return table->draws_left;
@@ -312,7 +312,7 @@ int aq_replay_table_sample(aq_replay_table *table, uint32_t rows, float discount
     AQ_ASSERT(rows >= 1);
     AQ_ASSERT(rows <= batch->rows_max);
     AQ_ASSERT(batch->layout_hash == table->layout.hash);
-    if (draws_possible(table, rows) < rows) {
+    if (aq_replay_table_draws(table, rows) < rows) {
         return AQ_E_AGAIN;
     }
     const aq_replay_selector_class *class = table->selector->class;

@@ -73,6 +73,9 @@ void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, 
 int aq_replay_table_sample(aq_replay_table *table, uint32_t rows, float discount,
                            aq_batch *batch) AQ_MUST_USE;
 
+/* How many of so many rows could be drawn now; less than all: AQ_E_AGAIN. */
+uint64_t aq_replay_table_draws(const aq_replay_table *table, uint32_t rows);
+
 /* New priorities (before the exponent), finite and >= 0. Numbers of items that have left, or never
  * were, are passed over; *ret_applied counts the others. Of a number that comes twice, the last one
  * counts. No use where nothing is chosen or removed by priority.

@@ -183,10 +183,7 @@ uint64_t aq_replay_shelf_owed(const aq_replay_shelf *shelf)
 /* Whether the largest request finds items, whatever the limiter says. */
 static bool holds_enough(const aq_replay_shelf *shelf, uint32_t rows_max)
 {
-    const aq_table_spec *spec = aq_replay_table_spec(shelf->table);
-    bool with_repeats = spec->times_sampled_max == 0 && (spec->selector == AQ_SELECTOR_UNIFORM ||
-                                                         spec->selector == AQ_SELECTOR_PRIORITIZED);
-    return aq_replay_table_holdings(shelf->table).items >= (with_repeats ? 1 : rows_max);
+    return aq_replay_table_draws(shelf->table, rows_max) >= rows_max;
 }
 
 /* Steps that were asked for and are not there. */

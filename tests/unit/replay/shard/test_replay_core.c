@@ -330,6 +330,27 @@ TEST_OF_CORE(waiting_says_who_waits_for_whom)
                         "actors wait: they are 38 steps ahead of the learner");
 }
 
+TEST(items_that_may_be_drawn_again_are_enough_for_a_request)
+{
+    aq_run_settings settings = kit_settings();
+    settings.tables[0].capacity = settings.tables[0].min_size = 12;
+    settings.tables[0].times_sampled_max = 8;
+    aq_replay_core *core = core_with(&settings);
+    at_end(kit_drop_core, core);
+    call(core, 0, 0, 0);
+    for (uint64_t seq = 1; seq <= 10; seq++) {
+        send(core, seq, 0, 8);
+    }
+    assert_string_equal(aq_replay_core_waiting(core),
+                        "actors wait: they are 68 steps ahead of the learner");
+    aq_batch *batch = kit_batch(core, 16);
+    for (int i = 0; i < 4; i++) { /* 8 items, 8 times each */
+        assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
+    }
+    assert_string_equal(aq_replay_core_waiting(core),
+                        "learner waits: 0 items are there and it asks for 16");
+}
+
 TEST(settings_that_could_block_both_sides_are_refused)
 {
     aq_run_settings settings = kit_settings();
