@@ -104,7 +104,7 @@ int aq_replay_core_attach(aq_replay_core *core, int64_t now_ns, aq_replay_log *l
 const aq_replay_restored *aq_replay_core_restored(const aq_replay_core *core);
 
 /* For a store in memory that begins anew under other settings of the same run: the senders' marks
- * and the count of steps go on, so that nothing is counted twice. The steps do not. */
+ * and what is counted in all lives go on, so that nothing is counted twice. The steps do not. */
 int aq_replay_core_inherit(aq_replay_core *core, const aq_replay_core *former) AQ_MUST_USE;
 
 /* ---- experience ---------------------------------------------------------------------------- */

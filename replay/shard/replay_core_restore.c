@@ -174,6 +174,21 @@ const aq_replay_restored *aq_replay_core_restored(const aq_replay_core *core)
     return &core->restored;
 }
 
+/* What they count in all lives of the store. */
+static void inherit_counts(aq_replay_core *core, const aq_replay_core *former)
+{
+    for (size_t i = 0; i < former->tables.count; i++) {
+        const aq_replay_shelf *was = &former->tables.shelves[i];
+        aq_replay_shelf *shelf =
+            aq_replay_tables_find(&core->tables, aq_replay_table_spec(was->table)->name);
+        if (shelf != NULL) {
+            shelf->sampled = was->sampled;
+            shelf->prioritized = was->prioritized;
+            shelf->stale = was->stale;
+        }
+    }
+}
+
 int aq_replay_core_inherit(aq_replay_core *core, const aq_replay_core *former)
 {
     aq_log_mark *marks = aq_alloc(AQ_ROSTER_ACTORS_MAX, sizeof(*marks));
@@ -183,5 +198,8 @@ int aq_replay_core_inherit(aq_replay_core *core, const aq_replay_core *former)
     aq_log_head head = aq_replay_journal_head(former->roster, former->inserted, marks);
     int rc = aq_replay_core_restore_head(core, 0, &head);
     aq_free(marks);
+    if (rc == 0) {
+        inherit_counts(core, former);
+    }
     return rc;
 }

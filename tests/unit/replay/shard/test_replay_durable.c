@@ -171,10 +171,16 @@ TEST_IN(durable_kit, kit, what_a_sender_knows_to_be_acknowledged_and_is_not_ther
     }
 }
 
-TEST_IN(durable_kit, kit, marks_go_on_when_a_store_in_memory_begins_anew)
+TEST_IN(durable_kit, kit, marks_and_counts_go_on_when_a_store_in_memory_begins_anew)
 {
+    const uint64_t items[2] = {3, 1000};
+    const float priorities[2] = {2.0f, 2.0f};
+    kit->settings.tables[0].selector = AQ_SELECTOR_PRIORITIZED;
+    kit->settings.tables[0].min_size = 16;
     durable_kit_open(kit);
     durable_kit_fill(kit, 1, 2);
+    (void)durable_kit_sample(kit, 16);
+    assert_int_equal(aq_replay_core_prioritize(kit->core, 0, items, priorities, 2), 1);
     aq_shard_run run = kit_run(&kit->settings);
     aq_replay_core *former = kit->core;
     assert_int_equal(aq_replay_core_create(&run, kit->now_ns, &kit->core, NULL), 0);
@@ -183,6 +189,10 @@ TEST_IN(durable_kit, kit, marks_go_on_when_a_store_in_memory_begins_anew)
     aq_replay_core_destroy(former);
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, 16);
     assert_int_equal(aq_replay_core_counters(kit->core).stored, 0);
+    const aq_replay_shelf *shelf = &aq_replay_core_tables(kit->core)->shelves[0];
+    assert_int_equal(shelf->sampled, 16);
+    assert_int_equal(shelf->prioritized, 1);
+    assert_int_equal(shelf->stale, 1);
     assert_int_equal(durable_kit_send(kit, 1, 2, 8), AQ_REPLAY_DUPLICATE);
     assert_int_equal(durable_kit_send(kit, 1, 3, 8), AQ_REPLAY_STORED);
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 3);
