@@ -55,8 +55,9 @@ static void add_time(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page
                   stats->waiting_s);
     add_histogram(page, "sample_staleness_versions", "Versions that sampled rows were behind.",
                   stats->staleness, stats->n_staleness, 1, true);
-    add_histogram(page, "sample_age_seconds", "How long ago sampled rows had come.", stats->age_ms,
-                  stats->n_age_ms, S_PER_MS, false);
+    add_histogram(page, "sample_age_seconds",
+                  "How long ago sampled rows had come, but for those that a start has read back.",
+                  stats->age_ms, stats->n_age_ms, S_PER_MS, false);
 }
 
 static void add_log(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page)

@@ -60,10 +60,10 @@ void aq_item_clock_note(aq_item_clock *clock, uint64_t first_item, uint64_t olde
     clock->count++;
 }
 
-int64_t aq_item_clock_when(const aq_item_clock *clock, uint64_t item, int64_t now_ns)
+bool aq_item_clock_when(const aq_item_clock *clock, uint64_t item, int64_t *ret_came_ns)
 {
-    if (clock->count == 0) {
-        return now_ns;
+    if (clock->count == 0 || item < clock->notes[0].first_item) {
+        return false;
     }
     /* The last note whose first item is not above `item`: it is in [low, low + left). */
     size_t low = 0;
@@ -74,7 +74,8 @@ int64_t aq_item_clock_when(const aq_item_clock *clock, uint64_t item, int64_t no
         }
         left -= half;
     }
-    return clock->notes[low].came_ns;
+    *ret_came_ns = clock->notes[low].came_ns;
+    return true;
 }
 
 void aq_shard_accounting_init(aq_shard_accounting *accounting, int64_t now_ns)
@@ -100,9 +101,11 @@ void aq_shard_accounting_sampled(aq_shard_accounting *accounting, const aq_batch
         aq_histogram_add(&accounting->staleness, version < newest ? newest - version : 0);
     }
     for (uint32_t row = 0; row < batch->rows; row += AQ_AGE_ROWS_STRIDE) {
-        int64_t age_ns = now_ns - aq_item_clock_when(clock, batch->item[row], now_ns);
-        AQ_ASSERT(age_ns >= 0);
-        aq_histogram_add(&accounting->age_ms, (uint64_t)(age_ns / AQ_NS_PER_MS));
+        int64_t came_ns;
+        if (aq_item_clock_when(clock, batch->item[row], &came_ns)) {
+            AQ_ASSERT(came_ns <= now_ns);
+            aq_histogram_add(&accounting->age_ms, (uint64_t)((now_ns - came_ns) / AQ_NS_PER_MS));
+        }
     }
 }
 

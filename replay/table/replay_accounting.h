@@ -50,8 +50,8 @@ typedef struct aq_item_clock {
 void aq_item_clock_note(aq_item_clock *clock, uint64_t first_item, uint64_t oldest_item,
                         int64_t now_ns);
 
-/* When the item came; the oldest note for one that is older than all. */
-int64_t aq_item_clock_when(const aq_item_clock *clock, uint64_t item, int64_t now_ns);
+/* When the item came; false for one that is older than all notes. */
+bool aq_item_clock_when(const aq_item_clock *clock, uint64_t item, int64_t *ret_came_ns);
 
 typedef struct aq_shard_accounting {
     int64_t started_ns, ticked_ns;

@@ -87,7 +87,11 @@ static bool leaves_in_order(const aq_table_spec *spec)
 void aq_replay_tables_restoring(aq_replay_tables *tables, bool restoring)
 {
     for (size_t i = 0; i < tables->count; i++) {
-        aq_replay_table_restoring(tables->shelves[i].table, restoring);
+        aq_replay_shelf *shelf = &tables->shelves[i];
+        aq_replay_table_restoring(shelf->table, restoring);
+        if (!restoring) { /* nobody knows when what was read back came */
+            shelf->clock = (aq_item_clock){.count = 0};
+        }
     }
 }
 

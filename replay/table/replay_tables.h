@@ -49,7 +49,7 @@ aq_replay_shelf *aq_replay_tables_find(aq_replay_tables *tables, const char *nam
 /* Room for all chunks of a message in each. AQ_E_NOMEM; AQ_E_FULL while a queue takes nothing. */
 int aq_replay_tables_reserve(aq_replay_tables *tables, const aq_arrival *arrival) AQ_MUST_USE;
 
-/* As aq_replay_table_restoring, for all. */
+/* As aq_replay_table_restoring, for all. What came until `false` has no age: nobody knows it. */
 void aq_replay_tables_restoring(aq_replay_tables *tables, bool restoring);
 
 /* Takes all chunks of a stored message, whose fresh transitions are `fresh`, into all tables. */

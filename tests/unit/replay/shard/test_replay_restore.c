@@ -143,6 +143,27 @@ TEST_IN(durable_kit, kit, priorities_times_sampled_and_the_limiter_come_back_fro
     assert_string_equal(aq_replay_core_restored(kit->core)->changed, "");
 }
 
+static size_t ages_of(const durable_kit *kit)
+{
+    return aq_histogram_length(&aq_replay_core_accounting(kit->core)->age_ms);
+}
+
+/* A record does not say when it came. */
+TEST_IN(durable_kit, kit, rows_that_were_read_back_have_no_age)
+{
+    kit->settings.tables[0].selector = AQ_SELECTOR_LIFO;
+    durable_kit_open(kit);
+    durable_kit_fill(kit, 1, 4);
+    durable_kit_make_durable(kit);
+    durable_kit_restart(kit);
+    durable_kit_pass(kit, 10);
+    (void)durable_kit_sample(kit, 16);
+    assert_int_equal(ages_of(kit), 0);
+    durable_kit_fill(kit, 5, 6);
+    (void)durable_kit_sample(kit, 16);
+    assert_int_equal(ages_of(kit), 1); /* less than a millisecond */
+}
+
 TEST_IN(durable_kit, kit, a_changed_setting_wins_and_is_said)
 {
     durable_kit_open(kit);
