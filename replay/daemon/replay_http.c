@@ -102,8 +102,9 @@ static void add_tables(const Actorq__V1__ReplayStats *stats, aq_metrics_page *pa
     for (size_t i = 0; i < count; i++) {
         aq_page_sample(page, "table", tables[i]->name, (double)tables[i]->prioritized);
     }
-    aq_page_family(page, AQ_METRIC_GAUGE, "table_times_sampled",
-                   "How often items had been sampled when they left a table, mean.");
+    aq_page_family(
+        page, AQ_METRIC_GAUGE, "table_times_sampled",
+        "How often items had been sampled when they left a table, mean since the start.");
     for (size_t i = 0; i < count; i++) {
         aq_page_sample(page, "table", tables[i]->name, tables[i]->times_sampled);
     }

@@ -239,6 +239,10 @@ void aq_replay_table_restoring(aq_replay_table *table, bool restoring)
 {
     table->restoring = restoring;
     make_room(table);
+    if (!restoring) { /* what has left so far did so in an earlier life, nobody knows how drawn */
+        table->gone_draws = 0;
+        table->gone_items = 0;
+    }
 }
 
 void aq_replay_table_forget(aq_replay_table *table, const aq_stored_message *message)

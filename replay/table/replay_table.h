@@ -87,7 +87,8 @@ void aq_replay_table_prioritize(aq_replay_table *table, const uint64_t *items,
 
 /* While the chunks of an earlier life come in, `true`: which of them had been drawn out, or removed
  * for their priority, is only known from the saved state that comes last, and until then nothing
- * leaves that it might speak for. `false` when that is done: then what is too much leaves. */
+ * leaves that it might speak for. `false` when that is done: then what is too much leaves, and
+ * draws of the items that have left are counted from there on. */
 void aq_replay_table_restoring(aq_replay_table *table, bool restoring);
 
 /* Lets the chunks of one message go, whatever the remover says; under the fifo remover, those that
