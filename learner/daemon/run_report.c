@@ -18,6 +18,9 @@
 #include "learner/nn/products.h"
 #include "learner/run/run_findings.h"
 
+/* More than anybody drops, and still a whole number: a peer may say anything. */
+#define OUTDATED_MAX 1e18
+
 /* Rates and means over the last second. */
 typedef struct report_window {
     int64_t begun_ns;
@@ -39,8 +42,7 @@ struct aq_run_report {
     uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
     uint64_t outdated;                     /* steps that it did not, as they were too old */
     uint64_t env_steps_before;             /* of earlier processes */
-    uint64_t shards_outdated; /* the most that shards told: what some leave with stays */
-    bool has_told;            /* of progress */
+    bool has_told;                         /* of progress */
     Actorq__V1__MetricStatus shown[AQ_METRICS_MAX]; /* by the status */
     Actorq__V1__MetricStatus *shown_pointers[AQ_METRICS_MAX];
     aq_learning_facts facts;
@@ -187,12 +189,9 @@ static void fill_replay_use(aq_run_report *report, Actorq__V1__ReplayUseStatus *
     aq_training_figures figures;
     aq_training_figures_of(report->parts->training, &figures);
     const aq_prefetch_counts *now = &figures.sampling;
-    aq_replay_said shards;
-    aq_learner_service_replay(report->parts->service, &shards);
-    if (shards.stats.outdated > report->shards_outdated) {
-        report->shards_outdated = shards.stats.outdated;
-    }
-    use->outdated = report->outdated + aq_ranks_outdated(figures.ranks) + report->shards_outdated;
+    const aq_spent shards = aq_learner_service_spent(report->parts->service, AQ_ROLE_REPLAY);
+    use->outdated = report->outdated + aq_ranks_outdated(figures.ranks) +
+                    (uint64_t)fmin(shards.of[AQ_SPENT_OUTDATED], OUTDATED_MAX);
     use->answers = now->answers;
     use->answer_ms_mean = report->window.answer_ms;
     use->not_yet = now->not_yet;

@@ -70,6 +70,7 @@ static aq_spent spent_by(const Actorq__V1__HeartbeatRequest *request)
         spent.of[AQ_SPENT_WAITED_S] = (double)request->actor->waits_ms * 1e-3;
         spent.of[AQ_SPENT_RUNNING_S] = request->actor->running_s;
     } else if (request->replay != NULL) {
+        spent.of[AQ_SPENT_OUTDATED] = (double)request->replay->outdated;
         spent.of[AQ_SPENT_INSERTING_S] = request->replay->inserting_s;
         spent.of[AQ_SPENT_SAMPLING_S] = request->replay->sampling_s;
         spent.of[AQ_SPENT_RUNNING_S] = request->replay->running_s;

@@ -16,9 +16,10 @@
  * All others have their counts. */
 enum { AQ_FAILURES_KEPT = 64 };
 
-/* Of an actor, then of a shard, then of both. */
+/* Counts, then seconds. */
 enum aq_spending {
-    AQ_SPENT_STEPS, /* of environments */
+    AQ_SPENT_STEPS,    /* of environments */
+    AQ_SPENT_OUTDATED, /* steps that a shard dropped unlearned */
     AQ_SPENT_INFERENCE_S,
     AQ_SPENT_ENVIRONMENT_S,
     AQ_SPENT_WAITED_S,

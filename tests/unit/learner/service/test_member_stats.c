@@ -96,6 +96,27 @@ TEST_IN(aq_member_stats, stats, what_was_spent_counts_from_the_first_word_on_and
     assert_true(aq_member_stats_spent(stats, AQ_ROLE_REPLAY).of[AQ_SPENT_RUNNING_S] == 0);
 }
 
+static void put_outdated(aq_member_stats *stats, uint64_t incarnation, uint64_t outdated)
+{
+    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
+    request.incarnation = incarnation;
+    request.replay = &replay;
+    replay.outdated = outdated;
+    aq_member_stats_put(stats, AQ_ROLE_REPLAY, &request);
+}
+
+TEST_IN(aq_member_stats, stats, what_shards_dropped_is_counted_over_their_restarts)
+{
+    put_outdated(stats, 5, 100); /* that it dropped for another learner */
+    put_outdated(stats, 5, 110);
+    aq_member_stats_remove(stats, 5);
+    put_outdated(stats, 6, 0);
+    put_outdated(stats, 6, 4);
+    const aq_spent spent = aq_member_stats_spent(stats, AQ_ROLE_REPLAY);
+    assert_true(spent.of[AQ_SPENT_OUTDATED] == 10 + 4);
+}
+
 TEST_IN(aq_member_stats, stats, times_that_are_none_spoil_no_others)
 {
     static const double rubbish[][2] = {{NAN, 10}, {INFINITY, 10}, {2, 1e308}, {-1e308, 10}};
