@@ -20,8 +20,9 @@
 enum { TIMEOUT_S = 30, TIMEOUT_S_MAX = 86400, UNFORESEEN_EPISODES = 16 };
 
 typedef struct batch {
-    uint64_t number; /* from 1 */
-    uint32_t count;  /* slots in use */
+    uint64_t number;     /* from 1 */
+    uint64_t generation; /* of the worker that it is for: another one knows nothing of its lanes */
+    uint32_t count;      /* slots in use */
     bool sent;
 } batch;
 
@@ -261,8 +262,8 @@ static void announce(const void *params, void *state, const void *action)
     if (!is_known(p, s)) {
         return;
     }
-    if (p->batch->sent || p->batch->number == 0) {
-        *p->batch = (batch){.number = p->batch->number + 1};
+    if (p->batch->sent || p->batch->generation != w->generation) {
+        *p->batch = (batch){.number = p->batch->number + 1, .generation = w->generation};
     }
     if (!is_announced(p, s)) {
         s->slot = p->batch->count++;

@@ -254,6 +254,32 @@ TEST(who_steps_many_goes_on_when_their_worker_dies)
     aq_env_unref(env);
 }
 
+/* Nobody sends what was announced where the first to work is a lane that waited. Two batches of so
+ * many lanes have no room in one. */
+TEST(what_was_announced_to_a_worker_that_died_takes_no_room_in_the_next)
+{
+    enum { MANY = 4000 };
+    static const int32_t actions[MANY];
+    aq_env_task task;
+    aq_vec_env *vec = NULL;
+    aq_env *env = bridge_open("py:bridge_tasks:Counter");
+    assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
+    assert_int_equal(aq_vec_env_create(&task, MANY, 7, &vec, NULL), 0);
+    assert_int_equal(aq_vec_env_step(vec, actions, aq_clock_monotonic_ns()), MANY);
+    const pid_t worker = bridge_child_of(getpid());
+    aq_vec_env_retry(vec, 0, 7, 0, 0, aq_clock_monotonic_ns() - AQ_NS_PER_S); /* it is due */
+    assert_int_equal(kill(worker, SIGKILL), 0);
+    assert_true(bridge_wait_until_gone(worker, GONE_MS));
+    const int64_t until_ns = aq_clock_monotonic_ns() + GONE_MS * AQ_NS_PER_MS;
+    while (aq_vec_env_step(vec, actions, aq_clock_monotonic_ns()) < MANY) {
+        assert_true(aq_clock_monotonic_ns() < until_ns);
+    }
+    assert_true(vec->failures >= MANY);
+    aq_vec_env_destroy(vec);
+    aq_env_task_fini(&task);
+    aq_env_unref(env);
+}
+
 /* ---- orphans -------------------------------------------------------------------------------- */
 
 /* In a process of its own: hangs in a step, after it has said that it is about to. */
