@@ -109,7 +109,7 @@ static int make_plan(const aq_sweep_spec *spec, const aq_env *env, aq_sweep_plan
 int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_error *error)
 {
     aq_evaluation random;
-    aq_env *env = NULL;
+    aq_env *env = NULL, *played = NULL; /* as presets are chosen by it, as a run acts in it */
     int rc = aq_env_open(spec->task, &env, error);
     if (rc == 0) {
         rc = make_plan(spec, env, ret_plan, error);
@@ -121,9 +121,13 @@ int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_e
                      "{learner.learning_rate_end: 1, learner.importance_end: 0} works");
     }
     if (rc == 0) {
-        rc = aq_evaluate(env, NULL, RANDOM_EPISODES, spec->seed, &random, error);
+        rc = aq_env_open_to_act(spec->task, &played, error);
+    }
+    if (rc == 0) {
+        rc = aq_evaluate(played, NULL, RANDOM_EPISODES, spec->seed, &random, error);
     }
     ret_plan->least_return = rc == 0 ? random.return_min : 0;
+    aq_env_unref(played);
     aq_env_unref(env);
     return rc;
 }

@@ -118,6 +118,17 @@ TEST(a_task_that_cannot_be_trained_so_is_refused)
     assert_refused(aq_sweep_spec_check(&spec, &plan, &refusal), AQ_E_UNSUPPORTED, "td3");
 }
 
+/* Presets are chosen by the states as they are counted, and random actions see one of many. */
+TEST(a_task_whose_states_are_counted_can_be_tried)
+{
+    aq_sweep_spec spec;
+    aq_sweep_plan plan;
+    sweep_spec("task: gym:CliffWalking-v1\ntrials: 1\nspace: {learner.discount: [0.9, 1]}\n",
+               &spec);
+    assert_succeeds(aq_sweep_spec_check(&spec, &plan, &refusal));
+    assert_true(plan.least_return < -100);
+}
+
 TEST(a_run_whose_steps_shrink_with_its_limit_is_not_gone_on_with)
 {
     aq_sweep_spec spec;
