@@ -19,6 +19,7 @@
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
+#include "common/base/plain_text.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/sys/machine.h"
@@ -123,6 +124,8 @@ static void take_report(const aq_run_config *config, const char *dir, const aq_t
         run->return_fresh = report.return_mean;
         run->return_fresh_std = report.return_std;
         (void)snprintf(run->format, sizeof(run->format), "%s", report.format);
+    } else {
+        aq_print_line(stderr, "%s: %s", dir, problem.text);
     }
 }
 

@@ -71,7 +71,7 @@ static int judge(aq_train_report *report, aq_error *error)
     aq_evaluation evaluation = {0};
     aq_env *env = NULL;
     (void)snprintf(path, sizeof(path), "%s/policy.aq", report->run_dir);
-    int rc = aq_env_open(report->config->task, &env, error);
+    int rc = aq_env_open_to_act(report->config->task, &env, error);
     if (rc == 0) {
         rc = aq_run_config_threshold(report->config, env->reward_threshold, &report->threshold);
     }

@@ -13,6 +13,8 @@
 
 enum { FRAME_BYTES_MAX = 1 << 20 };
 
+#define CARTPOLE "gym:CartPole-v1"
+
 /* ---- the folder ----------------------------------------------------------------------------- */
 
 int cli_fixture_setup(void **state)
@@ -120,18 +122,21 @@ void cli_truncate(const char *path, size_t size)
 
 /* ---- a policy ------------------------------------------------------------------------------- */
 
-static void make_schema(aq_schema *ret_schema)
+static void make_schema(const char *task, aq_schema *ret_schema)
 {
     aq_env *env = NULL;
-    assert_int_equal(aq_env_open("gym:CartPole-v1", &env, NULL), 0);
+    assert_int_equal(aq_env_open(task, &env, NULL), 0);
     *ret_schema = env->schema;
     aq_env_unref(env);
 }
 
-static void make_network(aq_net_spec *ret_spec)
+static void make_network(const aq_schema *schema, aq_net_spec *ret_spec)
 {
     static const uint32_t hidden[] = {16, 8};
-    assert_int_equal(aq_net_spec_init_mlp(4, hidden, 2, 2, AQ_ACTIVATION_RELU, ret_spec, NULL), 0);
+    const uint32_t inputs = (uint32_t)aq_space_elements(&schema->obs);
+    assert_int_equal(aq_net_spec_init_mlp(inputs, hidden, 2, schema->action.choice_count,
+                                          AQ_ACTIVATION_RELU, ret_spec, NULL),
+                     0);
     ret_spec->layers[1].activation = AQ_ACTIVATION_TANH;
 }
 
@@ -142,20 +147,20 @@ static void make_parameters(const aq_net_spec *spec, uint64_t seed, aq_params *r
     aq_params_randomize(spec, ret_params, &rng);
 }
 
-aq_snapshot *cli_make_policy(uint32_t format, uint64_t seed)
+static aq_snapshot *make_policy(const char *task, uint32_t format, uint64_t seed)
 {
     aq_schema schema;
     aq_net_spec spec;
     aq_params params;
     aq_snapshot *snapshot = NULL;
-    make_schema(&schema);
-    make_network(&spec);
+    make_schema(task, &schema);
+    make_network(&schema, &spec);
     make_parameters(&spec, seed, &params);
     const aq_quantize_meta meta = {
         .run_id = CLI_RUN_ID,
         .version = 31,
         .learner_step = 3100,
-        .task = "gym:CartPole-v1",
+        .task = task,
         .schema = &schema,
         .head = AQ_HEAD_ARGMAX,
     };
@@ -169,6 +174,11 @@ aq_snapshot *cli_make_policy(uint32_t format, uint64_t seed)
     return snapshot;
 }
 
+aq_snapshot *cli_make_policy(uint32_t format, uint64_t seed)
+{
+    return make_policy(CARTPOLE, format, seed);
+}
+
 TEST_ENDING(end_snapshot, aq_snapshot_unref);
 
 aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
@@ -180,7 +190,12 @@ aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
 
 void cli_write_policy(const char *path, uint32_t format, uint64_t seed)
 {
-    aq_snapshot *snapshot = cli_make_policy(format, seed);
+    cli_write_policy_of(path, CARTPOLE, format, seed);
+}
+
+void cli_write_policy_of(const char *path, const char *task, uint32_t format, uint64_t seed)
+{
+    aq_snapshot *snapshot = make_policy(task, format, seed);
     assert_succeeds(aq_policy_file_write(path, snapshot, &refusal));
     aq_snapshot_unref(snapshot);
 }
@@ -192,7 +207,7 @@ void cli_write_checkpoint(const char *path, uint64_t step)
     aq_params params;
     aq_checkpoint checkpoint = {
         .run_id = CLI_RUN_ID,
-        .task = "gym:CartPole-v1",
+        .task = CARTPOLE,
         .algorithm = "dqn",
         .learner_step = step,
         .env_steps = 4 * step,
@@ -210,8 +225,8 @@ void cli_write_checkpoint(const char *path, uint64_t step)
         .best_confirmed = true,
         .config = "task: gym:CartPole-v1\nlearner:\n  algorithm: dqn\n  hidden: \"16,8\"\n",
     };
-    make_schema(&checkpoint.schema);
-    make_network(&checkpoint.spec);
+    make_schema(CARTPOLE, &checkpoint.schema);
+    make_network(&checkpoint.schema, &checkpoint.spec);
     make_parameters(&checkpoint.spec, 7, &params);
     float *zeros = aq_alloc(params.count, sizeof(*zeros));
     assert_non_null(zeros);

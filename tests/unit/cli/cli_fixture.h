@@ -60,6 +60,9 @@ aq_snapshot *cli_make_policy(uint32_t format, uint64_t seed);
 aq_snapshot *cli_policy(uint32_t format, uint64_t seed);
 void cli_write_policy(const char *path, uint32_t format, uint64_t seed);
 
+/* The same for another task, of which one choice is made. */
+void cli_write_policy_of(const char *path, const char *task, uint32_t format, uint64_t seed);
+
 /* Of the same network, after `step` learner steps; best return 187.5, confirmed, and its policy. */
 void cli_write_checkpoint(const char *path, uint64_t step);
 

@@ -150,6 +150,17 @@ TEST_IN_FOLDER(the_policy_is_played_afresh_and_the_same_way_each_time)
     assert_true(first.return_mean != third.return_mean); /* another seed, other episodes */
 }
 
+/* The task of a configuration may be as it was typed. */
+TEST_IN_FOLDER(a_state_that_is_counted_is_played_as_one_of_many)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 1};
+    config_set(&config, "task=gym:FrozenLake-v1");
+    cli_write_policy_of(cli_path(state, "policy.aq"), "gym:FrozenLake-v1?one_hot=bytes",
+                        AQ_FORMAT_INT8_CHANNEL, 7);
+    assert_true(report_of(state, &config, &result).episodes > 0);
+}
+
 TEST_IN_FOLDER(the_same_version_is_played_in_fp32_over_the_same_episodes)
 {
     aq_run_config config = config_of(5);
