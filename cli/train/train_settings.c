@@ -116,20 +116,38 @@ void aq_train_settings_last(const aq_run_config *given, const char *run_dir,
     *ret_config = rc == 0 ? config : *given;
 }
 
+/* A run's name of its task, which its learner compares, may say more than what was typed: how it is
+ * acted in, and of a plug-in the whole path. `task` becomes that name. */
+static int check_same_task(const char *run_dir, const char *its, char task[AQ_TASK_NAME_MAX],
+                           aq_error *error)
+{
+    char whole[AQ_TASK_NAME_MAX];
+    aq_env *env = NULL;
+    if (strcmp(its, task) == 0) {
+        return 0;
+    }
+    int rc = aq_env_open_to_act(task, &env, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_env_whole_name(env->name, whole);
+    aq_env_unref(env);
+    if (its[0] != '\0' && strcmp(its, whole) != 0) {
+        return aq_fail(error, AQ_E_INVALID, "the task of %s is %s, not %s", run_dir, its, whole);
+    }
+    memcpy(task, whole, sizeof(whole));
+    return 0;
+}
+
 /* What is given beside --resume may be a task or an algorithm, but no other. That is said before
  * the settings are checked, which may not fit together then. */
-static int check_same(const char *run_dir, const char *task, const aq_run_request *request,
-                      aq_error *error)
+static int check_same(const char *run_dir, const aq_run_request *request,
+                      char task[AQ_TASK_NAME_MAX], aq_error *error)
 {
     aq_run_config run = {.learner.algorithm = AQ_ALGORITHM_AUTO}, asked = run;
-    char whole[AQ_TASK_NAME_MAX];
     aq_train_settings_last(&run, run_dir, &run);
-    aq_env_whole_name(task, whole);
-    if (run.task[0] != '\0' && strcmp(run.task, whole) != 0) {
-        return aq_fail(error, AQ_E_INVALID, "the task of %s is %s, not %s", run_dir, run.task,
-                       whole);
-    }
-    int rc = aq_run_request_asked(request, &asked, error);
+    int rc = check_same_task(run_dir, run.task, task, error);
+    rc = rc != 0 ? rc : aq_run_request_asked(request, &asked, error);
     const uint32_t algorithm = asked.learner.algorithm;
     return rc != 0 || run.learner.algorithm == AQ_ALGORITHM_AUTO ||
                    algorithm == AQ_ALGORITHM_AUTO || algorithm == run.learner.algorithm
@@ -143,7 +161,7 @@ static int check_same(const char *run_dir, const char *task, const aq_run_reques
 static int read_settings(aq_train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
     char own[PATH_MAX + 16];
-    char task[AQ_TASK_NAME_MAX];
+    char task[AQ_TASK_NAME_MAX], name[AQ_TASK_NAME_MAX];
     aq_env *env = NULL;
     aq_run_request request = {.preset = arguments->preset,
                               .path = arguments->config_path,
@@ -171,7 +189,10 @@ static int read_settings(aq_train_arguments *arguments, aq_run_config *config, a
         rc = aq_env_open(task, &env, error);
     }
     if (rc == 0 && arguments->options.resume) {
-        rc = check_same(arguments->options.run_dir, env->name, &request, error);
+        memcpy(name, env->name, sizeof(name));
+        rc = check_same(arguments->options.run_dir, &request, name, error);
+    } else if (rc == 0) {
+        aq_env_whole_name(env->name, name);
     }
     if (rc == 0) {
         if (!arguments->options.quiet && strcmp(task, env->name) != 0) {
@@ -180,7 +201,7 @@ static int read_settings(aq_train_arguments *arguments, aq_run_config *config, a
         rc = aq_run_request_read(&request, env->name, &env->schema, config, error);
     }
     if (rc == 0) {
-        aq_env_whole_name(env->name, config->task);
+        memcpy(config->task, name, sizeof(config->task));
     }
     aq_env_unref(env);
     return rc;
