@@ -42,7 +42,7 @@ static int check_task(const char *path, const aq_data_set_info *info, const aq_r
                       aq_error *error)
 {
     aq_env *env;
-    int rc = aq_env_open(config->task, &env, error);
+    int rc = aq_env_open_to_act(config->task, &env, error);
     if (rc != 0) {
         return rc;
     }
@@ -94,6 +94,7 @@ int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error
     if (steps == 0) {
         return aq_fail(error, AQ_E_INVALID, "%s holds no steps", path);
     }
+    memcpy(config->task, info.task, sizeof(config->task)); /* as the run will name it */
     /* Chunks repeat a few steps each, which count as room. */
     const uint64_t room = steps + steps / 2 + config->replay.chunk_length + 100;
     return set_alone(room, steps > 1 ? steps / 2 : 1, config, error);

@@ -17,8 +17,8 @@
 int aq_offline_task(const char *path, char *task, aq_error *error) AQ_MUST_USE;
 
 /* One durable shard that keeps all of it, no ratio of samples to inserts, no limit of environment
- * steps. Refused in words: a data set of another task or schema, an empty one, and a run that
- * nothing would end. */
+ * steps; the task by the data set's name, which says how it is acted in. Refused in words: a data
+ * set of another task or schema, an empty one, and a run that nothing would end. */
 int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error) AQ_MUST_USE;
 
 /* The same of a run that is resumed, whose settings were `last`: they fit its steps. */

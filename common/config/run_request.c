@@ -61,7 +61,9 @@ static int compose(const aq_run_request *request, const char *task, const char *
  * (docs/data-sets.md). */
 static uint32_t offline_algorithm(const char *task, const aq_schema *schema)
 {
-    return strstr(task, AQ_ONE_HOT "=") != NULL                    ? AQ_ALGORITHM_Q
+    const bool is_counted =
+        schema->obs.kind == AQ_SPACE_DISCRETE || strstr(task, AQ_ONE_HOT "=") != NULL;
+    return is_counted                                              ? AQ_ALGORITHM_Q
            : aq_algorithm_takes(AQ_ALGORITHM_IQL, &schema->action) ? AQ_ALGORITHM_IQL
                                                                    : AQ_ALGORITHM_AUTO;
 }

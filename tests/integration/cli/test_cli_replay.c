@@ -247,6 +247,21 @@ TEST(a_run_trains_from_a_data_set_alone)
     assert_false(aq_path_exists(at("offline/logs/actor-0.log")));
 }
 
+/* Its run names the task with how the states are shown, and so does its data set. */
+TEST(a_task_whose_states_are_counted_is_named_as_it_was_typed)
+{
+    program_succeeds("train", "gym:FrozenLake-v1", "--run", at("lake"), "--quiet", "--set",
+                     "replay.storage=segments", "--set", "limits.env_steps=1000", "--no-evaluator",
+                     NULL);
+    program_succeeds("train", "gym:FrozenLake-v1", "--run", at("lake"), "--resume", "--quiet",
+                     "--no-evaluator", NULL);
+    program_succeeds("replay", "export", at("lake/replay-0"), at("lake.aqds"), NULL);
+    json_t *result = program_gives("train", "gym:FrozenLake-v1", "--offline", at("lake.aqds"),
+                                   "--run", at("still"), "--set", "limits.learner_steps=10",
+                                   "--no-evaluator", "--json", "--quiet", NULL);
+    assert_string_equal(json_string_value(json_object_get(result, "algorithm")), "q");
+}
+
 /* What is made for data sets has a preset that says how long. */
 TEST(what_is_made_for_data_sets_needs_no_limit)
 {

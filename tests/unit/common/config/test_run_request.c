@@ -61,6 +61,9 @@ TEST(a_data_set_alone_is_learned_from_by_what_is_made_for_it)
     aq_space_init_discrete(&choices.action, 2);
     check_offline(&request, "gym:CartPole-v1", &choices, "offline-iql");
     check_offline(&request, "gym:Taxi-v3?one_hot=bytes", &choices, "tabular-q");
+    aq_schema counted = choices;
+    aq_space_init_discrete(&counted.obs, 500);
+    check_offline(&request, "gym:Taxi-v3", &counted, "tabular-q");
     aq_space_init_choices(&choices.action, 2, (uint32_t[]){2, 2}); /* nothing learns these */
     check_offline(&request, "gym:CartPole-v1", &choices, "any-ppo");
     request.preset = "pendulum-td3"; /* unless somebody chose */
