@@ -144,6 +144,7 @@ static int start_learner(train_session *session, aq_error *error)
     char id[24];
     (void)snprintf(id, sizeof(id), "%016" PRIx64, options->run_id);
     aq_words_add(&words, "--config", session->config_path);
+    aq_words_add(&words, "--whole", NULL); /* the run's preset may be one of another build */
     aq_words_add(&words, "--listen", session->learner_url);
     aq_words_add(&words, "--run", options->run_dir);
     if (options->learners <= 1) { /* else it is mpirun's child */

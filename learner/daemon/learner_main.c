@@ -22,6 +22,7 @@ enum { EXIT_LOST_RANK = 75 };
 
 typedef struct learner_arguments {
     const char *config_path;
+    bool is_whole; /* what that file says */
     const char *preset;
     aq_settings_assignments overrides;
     aq_learner_options options;
@@ -31,6 +32,8 @@ typedef struct learner_arguments {
 static const aq_option option_rows[] = {
     {"config", 'c', "FILE", "read settings from this YAML file",
      AQ_TO_TEXT(learner_arguments, config_path)},
+    {"whole", 0, NULL, "this file says every setting, and no preset lies under it",
+     AQ_TO_FLAG(learner_arguments, is_whole)},
     {"preset", 0, "PRESET",
      "begin with these settings (default: the best known for the task); none for plain defaults",
      AQ_TO_TEXT(learner_arguments, preset)},
@@ -78,7 +81,11 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
     aq_env *env = NULL;
     aq_run_request request = {.preset = arguments->preset,
                               .path = arguments->config_path,
+                              .is_whole = arguments->is_whole,
                               .assignments = &arguments->overrides};
+    if (request.is_whole && (!request.path || request.preset)) {
+        return aq_fail(error, AQ_E_INVALID, "--whole is for --config, without --preset");
+    }
     if (!request.path && arguments->options.resume &&
         aq_path_in(own, sizeof(own), arguments->options.run_dir, "config.yaml", NULL) == 0 &&
         aq_path_exists(own)) {

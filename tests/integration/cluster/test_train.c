@@ -332,6 +332,19 @@ CLUSTER_TEST(a_run_that_was_interrupted_is_resumed, ipc)
     assert_true(whole(result, "learner_steps") >= learner_steps);
 }
 
+/* Its folder has all settings, and a newer build need not have the preset that they are from. */
+CLUSTER_TEST(a_run_whose_preset_is_gone_is_resumed, ipc)
+{
+    const char *config = file_in(cluster->run_dir, "config.yaml");
+    cluster_set(cluster, "limits.env_steps=2000");
+    start_train(cluster, "gym:CartPole-v1", NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    shell_succeeds("sed -i 's/^preset: .*/preset: gone-dqn/' '%s'", config);
+    start_train(cluster, "--resume", NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    assert_says(file_text(config), "preset: \"gone-dqn\"");
+}
+
 /* The learner ends before anybody could ask it anything. */
 CLUSTER_TEST(a_run_that_has_ended_ends_again_at_once_when_resumed, ipc)
 {
