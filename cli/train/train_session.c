@@ -113,9 +113,7 @@ static const child_plan evaluator_plan = {"evaluator", "actorq-actor", "actor", 
 static int start(train_session *session, const child_plan *plan, uint64_t number,
                  aq_child_spec *spec, aq_error *error)
 {
-    char name[32];
-    char program[PATH_MAX];
-    char log_path[PATH_MAX + 64];
+    char name[32], program[PATH_MAX], log_path[PATH_MAX + 64];
     aq_rank_launch launch;
     if (plan->numbered) {
         (void)snprintf(name, sizeof(name), "%s-%" PRIu64, plan->role, number);
