@@ -173,7 +173,8 @@ class R2d2(Case):
         norm = nn.utils.clip_grad_norm_(self.parameters(self.online), self.clip)
         self.of_all.step()
         self.follow()
-        record("step", loss, sum(sum(values) for values, _ in rows) / count, norm)
+        worth = sum(self.restored(value.detach()) for values, _ in rows for value in values)
+        record("step", loss, worth / count, norm)
         sizes = [torch.tensor([0.0] if not errors else [error.detach().abs() for error in errors])
                  for _, errors in rows]
         record("priority", *(0.9 * size.max() + 0.1 * size.mean() for size in sizes))

@@ -175,6 +175,7 @@ TEST(all_tables_survive_packing)
     settings.tables[3].remover = AQ_REMOVER_LOWEST_PRIORITY;
     settings.tables[5].sequence_length = settings.n_step = 20;
     settings.tables[5].sequence_period = 7;
+    settings.tables[5].times_sampled_max = 240;
     settings.table_count = AQ_TABLES_MAX;
     assert_survives_packing(&settings);
 }
