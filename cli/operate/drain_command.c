@@ -83,7 +83,7 @@ static int ask_one(const drain_arguments *arguments, uint64_t member, int64_t en
     if (rc == 0) {
         protobuf_c_message_free_unpacked(answer, NULL);
     }
-    return rc;
+    return rc == AQ_E_NOT_FOUND ? 0 : rc; /* it has left by itself meanwhile */
 }
 
 static int ask_all(const drain_arguments *arguments, const aq_drain_choice *choice, int64_t end_ns,

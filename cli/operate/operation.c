@@ -43,5 +43,9 @@ int aq_operation_call(const char *endpoint, enum aq_access_role role, uint64_t i
         rc = aq_operation_ask(endpoint, role, instance, found, request, timeout_ms, ret_reply,
                               &answer, error);
     }
-    return rc == AQ_E_PEER ? aq_fail(error, rc, "%s", answer.message) : rc;
+    if (rc != AQ_E_PEER) {
+        return rc;
+    }
+    rc = answer.code == AQ_RPC_NOT_FOUND ? AQ_E_NOT_FOUND : rc;
+    return aq_fail(error, rc, "%s", answer.message);
 }

@@ -42,8 +42,8 @@ int aq_operation_ask(const char *endpoint, enum aq_access_role role, uint64_t in
                      ProtobufCMessage **ret_reply, aq_rpc_status *ret_status,
                      aq_error *error) AQ_MUST_USE;
 
-/* The same of a method by its name, "Operations/Stop"; AQ_E_PEER for an answer that is an error, in
- * the daemon's words. */
+/* The same of a method by its name, "Operations/Stop"; for an answer that is an error, in the
+ * daemon's words, AQ_E_NOT_FOUND or else AQ_E_PEER. */
 int aq_operation_call(const char *endpoint, enum aq_access_role role, uint64_t instance,
                       const char *method, const ProtobufCMessage *request, uint32_t timeout_ms,
                       ProtobufCMessage **ret_reply, aq_error *error) AQ_MUST_USE;

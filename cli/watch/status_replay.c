@@ -100,7 +100,9 @@ static void print_log(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
     aq_figure disk, backlog, restored;
     if (!has_log(stats)) {
-        aq_print_fact(out, "log", "none: steps are in memory only");
+        if (stats->inserted > 0) { /* before the first step a log is empty, too */
+            aq_print_fact(out, "log", "none: steps are in memory only");
+        }
         return;
     }
     aq_print_fact(out, "log",

@@ -176,7 +176,7 @@ static void find(aq_run_report *report, int64_t now_ns)
     aq_learning_facts_take(facts, aq_agent_metrics(report->parts->agent), report->window.metrics);
     facts->state = aq_coordinator_state(report->parts->coordinator);
     facts->env_steps = aq_coordinator_env_steps(report->parts->coordinator);
-    facts->own_steps = facts->env_steps - report->env_steps_before;
+    facts->own_steps = env_steps_made(report->parts->coordinator) - report->env_steps_before;
     facts->learner_steps = aq_training_step(report->parts->training);
     facts->wall_s = aq_coordinator_wall_s(report->parts->coordinator, now_ns);
     facts->versions = totals.versions;

@@ -91,7 +91,8 @@ static int check_same_settings(const aq_run_config *ours, const aq_checkpoint *c
         return aq_fail(error, AQ_E_INVALID,
                        "gradients of this run are of %" PRIu64 " steps, not of %" PRIu64
                        ": what makes that number cannot be changed when it is resumed "
-                       "(learner.batch_size; with sequences learner.group_steps; actor.envs)",
+                       "(learner.batch_size; with sequences learner.group_steps, "
+                       "replay.sequence_length and actor.envs)",
                        aq_gradient_steps_of_row(&theirs), aq_gradient_steps_of_row(ours));
     }
     return 0;

@@ -54,8 +54,9 @@ void aq_best_policy_stand_in(aq_best_policy *best, const aq_policy_shelf *shelf,
 void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf,
                            aq_coordinator *coordinator)
 {
+    const bool has_ended = aq_coordinator_state(coordinator) != AQ_RUN_RUNNING;
     const aq_evaluation_result *heir = aq_coordinator_heir(coordinator);
-    if (heir != NULL && aq_best_policy_keep(best, shelf, heir)) {
+    if (has_ended && heir != NULL && aq_best_policy_keep(best, shelf, heir)) {
         aq_coordinator_restore_best(coordinator, heir);
     }
     aq_best_policy_stand_in(best, shelf, true);

@@ -31,8 +31,9 @@ bool aq_best_policy_keep(aq_best_policy *best, const aq_policy_shelf *shelf,
 /* Until a version was evaluated the newest one stands for it, without a result. */
 void aq_best_policy_stand_in(aq_best_policy *best, const aq_policy_shelf *shelf, bool is_unwritten);
 
-/* The run ends: a screening that is far above the best is kept in its place, if its version is on
- * the shelf; without any evaluation, the newest version. */
+/* The learner ends: where the run has, too, a screening that is far above the best is kept in its
+ * place, if its version is on the shelf. One that goes on later plays it afresh. Without any
+ * evaluation, the newest version. */
 void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf,
                            aq_coordinator *coordinator);
 

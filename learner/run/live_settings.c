@@ -30,9 +30,9 @@ bool aq_setting_is_kept(const aq_run_config *config, const aq_setting *row)
 static bool is_from_the_beginning(const aq_run_config *config, const aq_setting *row)
 {
     static const char *const of_gradients[] = {"learner.batch_size", "learner.group_steps",
-                                               "actor.envs"};
-    return aq_setting_is_kept(config, row) ||
-           (config->actor.gradients && is_one_of(row->key, of_gradients, 3));
+                                               "actor.envs", "replay.sequence_length"};
+    return aq_setting_is_kept(config, row) || strcmp(row->key, "preset") == 0 ||
+           (config->actor.gradients && is_one_of(row->key, of_gradients, 4));
 }
 
 typedef struct change {

@@ -194,26 +194,6 @@ static void find_saturation(const aq_learning_facts *facts, aq_findings *finding
     }
 }
 
-/* The task with rewards so many times as large. */
-static void suggest_scale(const char *task, double times, aq_finding *finding)
-{
-    static const char option[] = "reward_scale=";
-    const char *at = strstr(task, option);
-    if (at == NULL) {
-        suggest(finding, "task=%s%c%s%g", task, strchr(task, '?') != NULL ? '&' : '?', option,
-                times);
-        return;
-    }
-    const char *value = at + strlen(option);
-    const size_t length = strcspn(value, "&");
-    char text[FIGURE_MAX];
-    double scale = 1;
-    if (aq_text_format(text, sizeof(text), "%.*s", (int)length, value) == 0 &&
-        aq_parse_f64(text, &scale) == 0) {
-        suggest(finding, "task=%.*s%g%s", (int)(value - task), task, times * scale, value + length);
-    }
-}
-
 /* Each step once. */
 static bool learns_from_groups(const aq_run_config *config)
 {
@@ -332,8 +312,9 @@ static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
         (draws ? suggest_drawing : suggest_noise)(facts, are_choices, finding);
     }
     if (step_size > REWARD_LARGE && !config->learner.normalize_rewards) {
-        suggest_scale(config->task, pow(10, -round(log10(step_size))),
-                      add(findings, "rewards are large: %.3g a step", step_size));
+        suggest(add(findings, "rewards are large: %.3g a step", step_size),
+                "learner.reward_scale=%g",
+                config->learner.reward_scale * pow(10, -round(log10(step_size))));
     }
 }
 

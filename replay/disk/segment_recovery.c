@@ -209,8 +209,8 @@ static int take_record(store_reader *reader, segment_read *segment, const aq_sca
 static void tell_torn(store_reader *reader, segment_read *segment, const aq_scan_step *step)
 {
     const bool cut = segment->newest && segment->view.read_errno == 0;
-    damage(reader, segment, step->offset, "%zu bytes at the end of the file are no whole record%s",
-           step->size, cut ? ", and are cut off" : "");
+    damage(reader, segment, step->offset, "%zu bytes at the end of the file are no whole record",
+           step->size);
     if (cut) {
         reader->found.torn_segment = segment->view.segment;
         reader->found.torn_at = step->offset;

@@ -87,6 +87,23 @@ TEST(what_no_resume_takes_is_for_another_run)
                    "run with --set learner.hidden=\"32\"");
     expect_refusal(algorithm, 1, AQ_E_UNSUPPORTED, "start another run");
     expect_refusal(gradients, 1, AQ_E_UNSUPPORTED, "start another run");
+    static const char *const preset[] = {"preset=none"};
+    expect_refusal(preset, 1, AQ_E_UNSUPPORTED, "start another run");
+}
+
+/* Actors' gradients are of so many steps of a row. */
+TEST(what_rows_of_gradients_are_made_of_is_for_another_run)
+{
+    static const char *const steps[] = {"replay.sequence_length=40"};
+    static const char *const words[] = {"stop the run, and resume it", "start another run"};
+    aq_run_plan plan = plan_of_defaults();
+    aq_run_plan next;
+    EACH_ROW(i, words) {
+        plan.config.actor.gradients = i == 1;
+        assert_int_equal(aq_live_settings_change(&plan, steps, 1, &next, &refusal),
+                         AQ_E_UNSUPPORTED);
+        assert_says(refusal.text, words[i]);
+    }
 }
 
 TEST(what_no_resume_takes_depends_on_the_run)
