@@ -28,6 +28,7 @@ static uint64_t dot_products(uint32_t steps)
     for (uint32_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (unsigned char)(i * UINT32_C(2654435761) >> 13);
     }
+    aq_tile_shapes_written(&shapes);
     _tile_loadconfig(&shapes);
     _tile_zero(0);
     _tile_zero(1);

@@ -71,7 +71,7 @@ static int check_scales(const layer_check *check, size_t row_scales, float scale
 {
     for (size_t i = 0; i < check->layer->sizes.scales; i++) {
         const float scale = check->layer->scale[i];
-        if (!(scale > 0.0f && scale <= scale_max)) {
+        if (!(scale >= FLT_MIN && scale <= scale_max)) {
             return aq_fail(check->error, AQ_E_CORRUPT, "policy: layer %u, row %zu: a scale of %g",
                            check->index, i / row_scales, (double)scale);
         }

@@ -36,6 +36,13 @@ static inline aq_tile_shapes aq_tile_shapes_of(uint32_t rows, uint32_t units, ui
     return shapes;
 }
 
+/* Before the registers take them: GCC 12's header says of 8 of the 64 bytes only that they are
+ * read, so that the others might not be written. */
+static inline void aq_tile_shapes_written(const aq_tile_shapes *shapes)
+{
+    __asm__ volatile("" : : "r"(shapes) : "memory");
+}
+
 /* The most units that a tile may have so that `count` of them are some tiles and nothing is left;
  * of none, one. */
 static inline uint32_t aq_tile_units_of(uint32_t count)

@@ -124,6 +124,7 @@ static void product(const aq_conv_product *product)
     tile at = {.patches = aq_tile_height_of(patches->columns),
                .words = aq_tile_units_of(patches->run_words)};
     const aq_tile_shapes shapes = aq_tile_shapes_of(at.patches, at.words, 4, 6);
+    aq_tile_shapes_written(&shapes);
     _tile_loadconfig(&shapes);
     for (uint32_t column = 0; column < product->width; column += PANEL) {
         at.panel = product->panels + column * words;

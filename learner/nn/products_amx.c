@@ -82,6 +82,7 @@ void aq_multiply_amx(const aq_bf16_product *product, size_t first, size_t rows, 
     AQ_ASSERT(product->a_pair == 1);
     AQ_ASSERT(rows <= AQ_AMX_ROWS_MAX);
     const aq_tile_shapes shapes = aq_tile_shapes_of(AQ_AMX_ROWS, AQ_AMX_PAIRS, 4, 6);
+    aq_tile_shapes_written(&shapes);
     _tile_loadconfig(&shapes);
     for (size_t column = first_column; column < end_column; column += AQ_PANEL) {
         will_write(product->is->c + first * n + column, n, rows);

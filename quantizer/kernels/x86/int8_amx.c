@@ -171,6 +171,7 @@ static void run(const aq_packed_layer *layer, const aq_kernel_input *input, floa
         .relu = layer->activation == AQ_ACTIVATION_RELU,
         .shares_quant = input->lines > 0,
     };
+    aq_tile_shapes_written(&shapes);
     _tile_loadconfig(&shapes);
     for (uint32_t left = tile_block_count(layer->outputs), width; left > 0; left -= width) {
         width = tile_width(left);

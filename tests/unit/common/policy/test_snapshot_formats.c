@@ -218,9 +218,9 @@ TEST(a_channel_of_zeros_is_refused_and_a_group_is_not)
 
 TEST(a_scale_that_cannot_be_is_refused_in_every_format)
 {
-    const float bad[] = {0.0f, -1.0f, NAN, INFINITY, FLT_MAX};
+    const float bad[] = {0.0f, -1.0f, NAN, INFINITY, FLT_MAX, FLT_MIN / 2};
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
-        for (int i = 0; i < 5 && aq_format_is_integer(format); i++) {
+        for (int i = 0; i < 6 && aq_format_is_integer(format); i++) {
             aq_snapshot *snapshot = valid_in(format);
             edit(snapshot).scale[snapshot->layers[0].sizes.scales - 1] = bad[i];
             refuse(snapshot,
