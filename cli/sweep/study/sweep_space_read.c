@@ -79,6 +79,9 @@ static int try_value(const aq_sweep_reader *reader, aq_yaml_node node, const cha
 {
     char assignment[AQ_SETTINGS_KEY_MAX + 300];
     aq_error problem = {0};
+    if (strchr(key, '=') != NULL) { /* which would assign another setting, such as the task */
+        return aq_sweep_wrong(reader, node, "%s: no such setting", key);
+    }
     return aq_text_format(assignment, sizeof(assignment), "%s=%s", key, text) != 0
                ? aq_sweep_wrong(reader, node, "%s: the value is too long", key)
            : aq_settings_assign(aq_run_config_table(), assignment, NULL, &problem) != 0
