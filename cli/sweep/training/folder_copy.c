@@ -38,14 +38,15 @@ static int copy_bytes(int in, int out, char *block)
     }
 }
 
-static int copy_file(const char *from, const char *to, aq_error *error)
+/* With the mode that it has: segments, which are secrets, are for nobody else. */
+static int copy_file(const char *from, const char *to, mode_t mode, aq_error *error)
 {
     char *block = aq_alloc_unset(1, BLOCK_BYTES);
     if (block == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", to);
     }
     const int in = open(from, O_RDONLY | O_CLOEXEC);
-    const int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    const int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode) : -1;
     int rc = in < 0    ? aq_file_fail(error, from, "read it")
              : out < 0 ? aq_file_fail(error, to, "make it")
                        : 0;
@@ -77,7 +78,7 @@ static int copy_entry(const char *from, const char *to, const char *name, int de
         return aq_file_fail(error, inner_from, "look at it");
     }
     return S_ISDIR(status.st_mode)   ? copy_folder(inner_from, inner_to, depth + 1, error)
-           : S_ISREG(status.st_mode) ? copy_file(inner_from, inner_to, error)
+           : S_ISREG(status.st_mode) ? copy_file(inner_from, inner_to, status.st_mode & 0777, error)
                                      : 0;
 }
 

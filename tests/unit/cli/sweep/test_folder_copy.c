@@ -3,6 +3,8 @@
  */
 #include "cli/sweep/training/folder_copy.h"
 
+#include <sys/stat.h>
+
 #include "common/sys/file.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
@@ -19,6 +21,18 @@ TEST_IN_FOLDER(everything_but_the_lock_is_copied)
     assert_string_equal(file_text(file_in(to, "deep/file")), "something");
     assert_false(aq_path_exists(file_in(to, "lock")));
     assert_false(aq_path_exists(part));
+}
+
+TEST_IN_FOLDER(what_is_for_its_owner_stays_so)
+{
+    struct stat status;
+    cli_make_folder(cli_path(state, "from"));
+    file_put_text(cli_path(state, "from/secret"), "of the run");
+    assert_int_equal(chmod(cli_path(state, "from/secret"), 0600), 0);
+    assert_succeeds(aq_folder_copy(cli_path(state, "from"), cli_path(state, "part"),
+                                   cli_path(state, "to"), &refusal));
+    assert_int_equal(stat(cli_path(state, "to/secret"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
 }
 
 TEST_IN_FOLDER(what_is_not_there_makes_no_copy)
