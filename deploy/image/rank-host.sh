@@ -8,7 +8,10 @@ set -eu
 own=${TMPDIR:-/tmp}/actorq-rank-host-$$
 key=${ACTORQ_CERTS:?the folder with key.pem}/key.pem
 umask 077
-mkdir -p "$own"
+# A container has the same process id in each life, and may keep its folder. A stranger's stays, and
+# is not taken.
+rm -rf "$own"
+mkdir "$own"
 ssh-keygen -y -f "$key" >"$own/learner"
 exec /usr/sbin/sshd -D -e -f /dev/null -p "${ACTORQ_RANK_PORT:-2222}" -o "HostKey=$key" \
     -o "AuthorizedKeysFile=$own/learner" -o StrictModes=no -o PidFile=none -o UsePAM=no \

@@ -9,9 +9,10 @@ shift
 own=${TMPDIR:-/tmp}/actorq-ranks-$$
 key=${ACTORQ_CERTS:?the folder with key.pem}/key.pem
 umask 077
-mkdir -p "$own"
-# A container has the same process id in each life, and may keep its folder.
-rm -f "$own/first"
+# A container has the same process id in each life, and may keep its folder. A stranger's stays, and
+# is not taken.
+rm -rf "$own"
+mkdir "$own"
 echo "actorq $(ssh-keygen -y -f "$key")" >"$own/known"
 ssh="-F none -p ${ACTORQ_RANK_PORT:-2222} -i $key -o IdentitiesOnly=yes -o BatchMode=yes
     -o UserKnownHostsFile=$own/known -o GlobalKnownHostsFile=none -o HostKeyAlias=actorq

@@ -306,6 +306,21 @@ class Ranks(unittest.TestCase):
                 env={"ACTORQ_CERTS": folder, "TMPDIR": folder, "PATH": f"{folder}:/usr/bin:/bin"})
             self.assertEqual(done.returncode, 0)
 
+    def test_a_folder_of_somebody_else_is_not_taken(self):
+        for name in ("ranks", "rank-host"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                for program, text in (("rm", ":"), ("mpirun", ":"), ("ssh-keygen", "echo key")):
+                    put_program(folder, program, text)  # nobody but its owner can remove it
+                done = subprocess.run(
+                    ["sh", "-c", f'mkdir "$TMPDIR/actorq-{name}-$$"; '
+                     'exec "$0" host actorq-learner',
+                     os.path.join(DEPLOY, "image", f"{name}.sh")], check=False,
+                    capture_output=True, text=True, timeout=60,
+                    env={"ACTORQ_CERTS": folder, "TMPDIR": folder,
+                         "PATH": f"{folder}:/usr/bin:/bin"})
+                self.assertIn("File exists", done.stderr)
+                self.assertNotEqual(done.returncode, 0)
+
 
 class Sweeps(unittest.TestCase):
     SPEC = ("task: gym:CartPole-v1\ntrials: 1\nrungs: [500]\n"
