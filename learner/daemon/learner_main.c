@@ -6,6 +6,7 @@
 
 #include "common/config/run_request.h"
 #include "common/net/address/url.h"
+#include "common/net/daemon/daemon_security.h"
 #include "common/sys/command_page.h"
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
@@ -26,6 +27,7 @@ typedef struct learner_arguments {
     const char *preset;
     aq_settings_assignments overrides;
     aq_learner_options options;
+    aq_daemon_security security;
     bool is_lost; /* what was learned last */
 } learner_arguments;
 
@@ -123,9 +125,17 @@ static int check_folder(const char *run_dir, aq_error *error)
 static int run_first(learner_arguments *arguments, aq_error *error)
 {
     aq_run_config config;
-    int rc = check_folder(arguments->options.run_dir, error);
+    aq_learner_options *options = &arguments->options;
+    options->security = &arguments->security;
+    int rc = check_folder(options->run_dir, error);
+    if (rc == 0) { /* before a task starts a process, which is not to have ACTORQ_TOKEN */
+        rc = aq_daemon_security_open(options->security, &options->daemon, AQ_ACCESS_LEARNER,
+                                     options->listen_url, error);
+    }
     rc = rc != 0 ? rc : read_config(arguments, &config, error);
-    return rc == 0 ? aq_learner_run(&config, &arguments->options, &arguments->is_lost, error) : rc;
+    rc = rc != 0 ? rc : aq_learner_run(&config, options, &arguments->is_lost, error);
+    aq_daemon_security_close(options->security);
+    return rc;
 }
 
 static int run(learner_arguments *arguments, aq_error *error)

@@ -273,7 +273,8 @@ static void say_what_runs(const learner *self)
     }
     say_products(&plan->config);
     aq_energy_account_say(self->parts.energy);
-    aq_daemon_security_say(&self->parts.security, aq_rpc_server_url(self->parts.ports.server));
+    aq_daemon_security_say(self->parts.options->security,
+                           aq_rpc_server_url(self->parts.ports.server));
     aq_log(AQ_LOG_INFO, "ready", "",
            "run=%s run_id=%016" PRIx64 " task=%s seed=%" PRIu64 " url=%s policy_url=%s network=%s",
            AQ_LOG_QUOTED(self->parts.folder.path), self->parts.folder.run_id, plan->settings.task,

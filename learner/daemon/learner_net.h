@@ -10,8 +10,11 @@
 #include "common/config/run_config.h"
 #include "common/sys/daemon.h"
 
+struct aq_daemon_security;
+
 typedef struct aq_learner_options {
     aq_daemon_options daemon;
+    struct aq_daemon_security *security; /* opened for a learner; lent */
     const char *listen_url;
     const char *run_dir;
     bool resume;               /* go on with the run that is in run_dir */

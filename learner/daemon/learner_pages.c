@@ -132,7 +132,7 @@ int aq_learner_pages_open(const aq_learner_parts *parts, aq_learner_pages **ret_
         .metrics = add_metrics,
         .not_ready = not_ready,
         .dispatcher = parts->ports.dispatcher,
-        .security = parts->security.security,
+        .security = parts->options->security->security,
         .routes = routes,
         .route_count = AQ_DASHBOARD_ROUTES,
     };

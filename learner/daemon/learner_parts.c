@@ -200,11 +200,7 @@ static int create_runners(aq_learner_parts *parts, uint64_t step, aq_error *erro
 int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, aq_error *error)
 {
     aq_resumed resumed = {0};
-    int rc = aq_daemon_security_open(&parts->security, &parts->options->daemon, AQ_ACCESS_LEARNER,
-                                     parts->options->listen_url, error);
-    if (rc == 0) {
-        rc = make_plan(parts, config, error);
-    }
+    int rc = make_plan(parts, config, error);
     if (rc == 0) { /* what cannot train is refused before there is a run folder */
         rc = create_cores(parts, error);
     }
@@ -216,8 +212,8 @@ int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, 
     }
     if (rc == 0) {
         rc = aq_learner_ports_open(parts->loop, parts->options->listen_url, &parts->live.now,
-                                   aq_agent_spec(parts->agent), &parts->security, &parts->ports,
-                                   error);
+                                   aq_agent_spec(parts->agent), parts->options->security,
+                                   &parts->ports, error);
     }
     if (rc == 0) {
         rc = create_service(parts, &resumed, error);
@@ -257,7 +253,6 @@ void aq_learner_parts_fini(aq_learner_parts *parts)
     aq_checkpointer_destroy(parts->checkpointer);
     aq_learner_ports_fini(&parts->ports);
     aq_learner_service_destroy(parts->service);
-    aq_daemon_security_close(&parts->security);
     aq_best_policy_fini(&parts->best);
     aq_policy_shelf_destroy(parts->shelf);
     aq_coordinator_destroy(parts->coordinator);

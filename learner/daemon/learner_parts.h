@@ -25,7 +25,6 @@ typedef struct aq_learner_parts {
     const aq_learner_options *options;
     int64_t started_ns;
     uv_loop_t *loop;
-    aq_daemon_security security;
     aq_live_plan live;
     aq_coordinator *coordinator;
     aq_policy_shelf *shelf;

@@ -354,7 +354,7 @@ static int create_parts(aq_training *training, const aq_publication_config *publ
         .loop = loop,
         .run_id = training->parts->folder.run_id,
         .plan = plan,
-        .security = training->parts->security.security,
+        .security = training->parts->options->security->security,
         .places = &training->places,
         .coordinator = training->parts->coordinator,
         .ready = on_ready,

@@ -193,6 +193,13 @@ class RaisingInInit:
         raise LookupError("the model file is missing")
 
 
+class Telling:
+    """Tells what its process was given of the run's secret."""
+
+    def __init__(self):
+        raise LookupError(f"the token is {os.environ.get('ACTORQ_TOKEN')}")
+
+
 class Dying(Counter):
     """Ends its process in its third step."""
 

@@ -1,6 +1,6 @@
 """What `actorq play` shows of environments in Python, and what `actorq train` makes of pictures.
 
-    test_python_play.py ACTORQ
+    test_python_play.py ACTORQ LEARNER
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-ACTORQ = os.path.abspath(sys.argv[1])
+ACTORQ, LEARNER = map(os.path.abspath, sys.argv[1:3])
 
 
 def play(name, *options):
@@ -62,6 +62,19 @@ class Train(unittest.TestCase):
                     told = subprocess.run(done, capture_output=True, text=True, check=False)
                     self.assertEqual(told.returncode, 0, told)
                 self.assertGreater(json.loads(told.stdout)["return_mean"], least)
+
+
+class Learner(unittest.TestCase):
+    def test_a_workers_process_has_no_secret_of_the_learners(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = folder + "/c.yaml"
+            with open(config, "w", encoding="utf-8") as file:
+                file.write("task: py:bridge_tasks:Telling\n")
+            told = subprocess.run(
+                [LEARNER, "--config", config, "--run", folder + "/run"], capture_output=True,
+                text=True, check=False, env={**os.environ, "ACTORQ_TOKEN": "a secret of sixteen"})
+        self.assertEqual(told.returncode, 1, told)
+        self.assertIn("the token is None", told.stderr)
 
 
 class Play(unittest.TestCase):
