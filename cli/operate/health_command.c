@@ -4,9 +4,11 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/operate/http_get.h"
 #include "cli/text/command.h"
+#include "common/base/plain_text.h"
 
 enum { TIMEOUT_MS_DEFAULT = 3000, TIMEOUT_MS_MAX = 600000, BODY_MAX = 4096, HTTP_OK = 200 };
 
@@ -56,7 +58,11 @@ static int health(void *given, aq_error *error)
     if (rc != 0) {
         return rc;
     }
-    (void)fputs(body, stdout);
+    for (const char *line = body; *line != '\0'; line += *line == '\n') {
+        const size_t length = strcspn(line, "\n");
+        aq_print_line(stdout, "%.*s", (int)length, line);
+        line += length;
+    }
     return status == HTTP_OK ? 0 : EXIT_FAILURE;
 }
 

@@ -76,7 +76,7 @@ static int print_result(const dashboard_arguments *arguments, const aq_run_paths
     for (size_t i = 0; i < runs->count; i++) {
         char http[AQ_URL_MAX];
         if (aq_live_endpoint_http(runs->paths[i], http)) {
-            (void)printf("  %s goes on: %s/\n", runs->paths[i], http);
+            aq_print_line(stdout, "  %s goes on: %s/", runs->paths[i], http);
         }
     }
     return 0;

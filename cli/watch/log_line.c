@@ -69,12 +69,21 @@ static void take_value(const aq_logfmt_pair *pair, char *out, size_t size)
     out[length] = '\0';
 }
 
+/* It is shown as it is, and lines are sorted by it: one that is no time is none. */
+static void take_time(const aq_logfmt_pair *pair, char out[AQ_LOG_TS_BYTES])
+{
+    take_value(pair, out, AQ_LOG_TS_BYTES);
+    if (out[strspn(out, "0123456789-:.TZ")] != '\0') {
+        out[0] = '\0';
+    }
+}
+
 /* False for a pair that is the event's own. */
 static bool take_pair(const aq_logfmt_pair *pair, aq_log_line *line)
 {
     char word[AQ_LOG_WORD_BYTES];
     if (is_key(pair, "ts")) {
-        take_value(pair, line->ts, sizeof(line->ts));
+        take_time(pair, line->ts);
     } else if (is_key(pair, "level")) {
         take_value(pair, word, sizeof(word));
         int rc = aq_log_level_from_text(word, &line->level);

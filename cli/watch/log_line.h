@@ -15,7 +15,7 @@ enum { AQ_LOG_LINE_BYTES = 16384, AQ_LOG_TS_BYTES = 32, AQ_LOG_WORD_BYTES = 64 }
 
 typedef struct aq_log_line {
     bool is_text;             /* then `pairs` is all of it, and the rest is empty */
-    char ts[AQ_LOG_TS_BYTES]; /* "2026-11-20T10:30:38.805Z": texts sort as times */
+    char ts[AQ_LOG_TS_BYTES]; /* "2026-11-20T10:30:38.805Z": texts sort as times; "": none */
     enum aq_log_level level;
     char role[AQ_LOG_WORD_BYTES];
     int64_t id; /* -1: none */

@@ -98,14 +98,14 @@ static void print_event(const aq_log_view *view, FILE *out, const aq_log_line *l
 
 static void print_json(FILE *out, const aq_log_line *line, const char *name, const char *time)
 {
-    char logfmt[2 * AQ_LOG_LINE_BYTES];
+    char logfmt[2 * AQ_LOG_LINE_BYTES], plain[2 * AQ_LOG_LINE_BYTES];
     char json[AQ_LOG_JSON_LINE_MAX];
     if (!line->is_text) {
-        size_t size = aq_log_json_line("", aq_log_line_logfmt(line, logfmt), "", json);
+        (void)aq_plain_text(plain, sizeof(plain), aq_log_line_logfmt(line, logfmt));
+        size_t size = aq_log_json_line("", plain, "", json);
         (void)fwrite(json, 1, size, out);
         return;
     }
-    char plain[AQ_LOG_LINE_BYTES];
     json_t *object = json_pack("{s:s, s:s, s:s}", "ts", time, "file", name, "text",
                                aq_plain_text(plain, sizeof(plain), line->pairs));
     char *text = json_dumps(object, JSON_COMPACT);
@@ -117,14 +117,16 @@ static void print_json(FILE *out, const aq_log_line *line, const char *name, con
 void aq_log_view_print(aq_log_view *view, FILE *out, const aq_log_line *line, const char *name,
                        const char *time)
 {
+    char plain_name[AQ_LOG_WORD_BYTES];
     const char *clock = strlen(time) > CLOCK_BEGINS ? time + CLOCK_BEGINS : "";
+    (void)aq_plain_text(plain_name, sizeof(plain_name), name);
     if (view->as_json) {
-        print_json(out, line, name, time);
+        print_json(out, line, plain_name, time);
         return;
     }
     print_day(view, out, time);
     if (line->is_text) {
-        print_text(view, out, line->pairs, name, clock);
+        print_text(view, out, line->pairs, plain_name, clock);
     } else {
         print_event(view, out, line, clock);
     }

@@ -1,7 +1,11 @@
 /*
  * A live daemon is asked, called and watched, and one that is not there is named.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/sys/folder_lock.h"
@@ -209,6 +213,40 @@ TEST_LIVE(logs_are_followed_until_no_learner_holds_the_folder)
     const program_result *result = program_wait();
     assert_int_equal(result->exit_status, 0);
     program_assert_out("words of a learner");
+}
+
+/* ---- health and dashboard ------------------------------------------------------------------- */
+
+TEST(what_answers_for_a_daemon_cannot_command_the_terminal)
+{
+    static const char answer[] = "HTTP/1.1 200 OK\r\nA: b\r\n\r\nwell\n\033[2J";
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+    char place[32], request[512];
+    const int at = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(at, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(at, 1), 0);
+    assert_int_equal(getsockname(at, (struct sockaddr *)&address, &size), 0);
+    (void)snprintf(place, sizeof(place), "127.0.0.1:%u", (unsigned)ntohs(address.sin_port));
+    program_start("health", place, "--timeout-ms", "60000", NULL);
+    const int caller = accept(at, NULL, NULL);
+    assert_true(recv(caller, request, sizeof(request), 0) > 0);
+    assert_true(send(caller, answer, sizeof(answer) - 1, MSG_NOSIGNAL) > 0);
+    (void)close(caller);
+    (void)close(at);
+    assert_string_equal(program_wait()->out, "well\n?[2J\n");
+    program_assert_success();
+}
+
+TEST_IN_FOLDER(a_runs_folder_cannot_command_the_terminal)
+{
+    aq_folder_lock *learner;
+    cli_write_run(*state);
+    file_put_text(cli_path(state, "endpoint.json"), "{\"http\": \"http://\\u001b[2J\"}\n");
+    assert_succeeds(aq_folder_lock_take(*state, &learner, &refusal));
+    program_succeeds("dashboard", *state, "-o", cli_path(state, "page.html"), NULL);
+    program_assert_out(" goes on: http://?[2J/\n");
+    aq_folder_lock_release(learner);
 }
 
 /* ---- call ----------------------------------------------------------------------------------- */

@@ -112,11 +112,22 @@ TEST_OF_LOGS(nothing_that_was_logged_reaches_the_terminal_as_a_command)
 {
     append(state, "learner.log",
            "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a x=\x1b[2J\n"
-           "\x1b[31mred\n");
-    aq_log_merge *merge = open_all(state);
-    expect(merge, true, false,
+           "\x1b[31mred\n"
+           "ts=\x1b[31m2026-11-21T10:00:01.000Z level=info role=learner event=b x=\"\x1b[2J\" "
+           "msg=\"\xc2\x9b\"\n");
+    append(state, "\x1b[2J.log", "words\n");
+    expect(open_all(state), true, false,
+           "             -     ?[2J         words\n"
            "2026-11-20 (UTC)\n10:00:00.000 info  learner      a x=?[2J\n"
-           "10:00:00.000 -     learner      ?[31mred\n");
+           "10:00:00.000 -     learner      ?[31mred\n"
+           "10:00:00.000 info  learner      b x=\"?[2J\"  ?\n");
+    expect(open_all(state), true, true,
+           "{\"ts\":\"\",\"file\":\"?[2J\",\"text\":\"words\"}\n"
+           "{\"ts\":\"2026-11-20T10:00:00.000Z\",\"level\":\"info\",\"role\":\"learner\","
+           "\"event\":\"a\",\"x\":\"?[2J\"}\n"
+           "{\"ts\":\"2026-11-20T10:00:00.000Z\",\"file\":\"learner\",\"text\":\"?[31mred\"}\n"
+           "{\"ts\":\"\",\"level\":\"info\",\"role\":\"learner\",\"event\":\"b\","
+           "\"x\":\"?[2J\",\"msg\":\"?\"}\n");
 }
 
 static void expect_refusal(const char *path, int code, const char *word)
