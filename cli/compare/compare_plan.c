@@ -11,7 +11,6 @@
 
 #include "cli/text/command.h"
 #include "cli/text/json_file.h"
-#include "cli/train/train_folder.h"
 #include "common/base/parse.h"
 #include "common/config/run_rules.h"
 #include "common/sys/file.h"
@@ -116,7 +115,7 @@ static int write_config(const aq_compare_plan *plan, aq_error *error)
 {
     char path[PATH_MAX + 32];
     int rc = aq_path_in(path, sizeof(path), plan->dir, "config.yaml", error);
-    return rc != 0 ? rc : aq_train_write_config(&plan->config, path, error);
+    return rc != 0 ? rc : aq_settings_write_file(aq_run_config_table(), path, &plan->config, error);
 }
 
 /* The plan comes last: where it is, the configuration is, too. */

@@ -372,7 +372,7 @@ static int write_configs(seed_runs *all, const aq_seed_plan *plan, aq_error *err
             }
             aq_text_append(path, sizeof(path), "/config.yaml");
             if (rc == 0 && pass > 0) {
-                rc = aq_train_write_config(&config, path, error);
+                rc = aq_settings_write_file(aq_run_config_table(), path, &config, error);
             }
         }
     }

@@ -24,7 +24,7 @@
 #include "common/sys/folder_lock.h"
 #include "envs/env_code.h"
 
-enum { CONFIG_BYTES_MAX = 1 << 20, RUNS_MAX = 10000, COMMAND_BYTES = 2 * PATH_MAX + 64 };
+enum { RUNS_MAX = 10000, COMMAND_BYTES = 2 * PATH_MAX + 64 };
 
 /* Of runs that nobody named. */
 static const char runs[] = "runs";
@@ -240,15 +240,4 @@ void aq_train_folder_settle_given(const char *run_dir, bool is_untouched)
     if (!is_untouched || rename(paths.aside, paths.file) != 0) {
         (void)unlink(paths.aside);
     }
-}
-
-int aq_train_write_config(const aq_run_config *config, const char *path, aq_error *error)
-{
-    aq_buffer yaml;
-    aq_buffer_init(&yaml, CONFIG_BYTES_MAX);
-    int rc = aq_settings_print_yaml(aq_run_config_table(), config, &yaml);
-    rc = rc != 0 ? aq_fail(error, rc, "the configuration could not be printed")
-                 : aq_file_write_atomic(path, yaml.data, yaml.size, error);
-    aq_buffer_fini(&yaml);
-    return rc;
 }

@@ -43,8 +43,4 @@ void aq_train_folder_hide_given(const char *run_dir);
 /* After it: one that the run was not taken up by leaves the file as it was. */
 void aq_train_folder_settle_given(const char *run_dir, bool is_untouched);
 
-/* The configuration as a file of settings. */
-int aq_train_write_config(const aq_run_config *config, const char *path,
-                          aq_error *error) AQ_MUST_USE;
-
 #endif

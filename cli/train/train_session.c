@@ -89,7 +89,8 @@ static int write_endpoint(const train_session *session, const char *http, aq_err
 static int write_files(train_session *session, aq_error *error)
 {
     char path[PATH_MAX + 32];
-    int rc = aq_train_write_config(session->config, session->config_path, error);
+    int rc =
+        aq_settings_write_file(aq_run_config_table(), session->config_path, session->config, error);
     (void)snprintf(path, sizeof(path), "%s/logs", session->options->run_dir);
     rc = rc != 0 ? rc : aq_dir_create(path, error);
     return rc != 0 ? rc : write_endpoint(session, "", error);

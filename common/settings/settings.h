@@ -91,6 +91,11 @@ int aq_settings_read_yaml(const aq_settings_table *table, const char *name, cons
 int aq_settings_read_file(const aq_settings_table *table, const char *path, void *settings,
                           aq_error *error) AQ_MUST_USE;
 
+/* The whole of it as such a file, replaced atomically unless it is these very bytes already.
+ * AQ_E_NOMEM, AQ_E_TOO_BIG; and what aq_file_write_atomic says. */
+int aq_settings_write_file(const aq_settings_table *table, const char *path, const void *settings,
+                           aq_error *error) AQ_MUST_USE;
+
 /* "replay.capacity=100000", as `--set` is given it. A key that is not known is answered with the
  * nearest one that is. */
 int aq_settings_assign(const aq_settings_table *table, const char *assignment, void *settings,

@@ -1,8 +1,8 @@
 /*
- * Settings: a YAML file, read in one walk. The walk judges the shape (known keys, none twice, a
- * value where a value belongs) and keeps each value as a text with its line; the texts are judged
- * where those of `--set` are, in settings_value.c. All or nothing: values are checked first, and
- * stored when every one is right.
+ * Settings: a YAML file, read in one walk, and written. The walk judges the shape (known keys, none
+ * twice, a value where a value belongs) and keeps each value as a text with its line; the texts are
+ * judged where those of `--set` are, in settings_value.c. All or nothing: values are checked first,
+ * and stored when every one is right.
  */
 #include <string.h>
 
@@ -167,6 +167,33 @@ int aq_settings_read_file(const aq_settings_table *table, const char *path, void
     if (rc == 0) {
         rc = aq_settings_read_yaml(table, path, (const char *)content.data, content.size, settings,
                                    error);
+    }
+    aq_buffer_fini(&content);
+    return rc;
+}
+
+/* Whether the file is these very bytes, so that a full disk need not take them again. */
+static bool holds(const char *path, const aq_buffer *wanted)
+{
+    aq_buffer found;
+    aq_error ignored;
+    aq_buffer_init(&found, FILE_SIZE_MAX);
+    const bool same = aq_file_read(path, &found, &ignored) == 0 && found.size == wanted->size &&
+                      memcmp(found.data, wanted->data, found.size) == 0;
+    aq_buffer_fini(&found);
+    return same;
+}
+
+int aq_settings_write_file(const aq_settings_table *table, const char *path, const void *settings,
+                           aq_error *error)
+{
+    aq_buffer content;
+    aq_buffer_init(&content, FILE_SIZE_MAX);
+    int rc = aq_settings_print_yaml(table, settings, &content);
+    if (rc != 0) {
+        (void)aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
+    } else if (!holds(path, &content)) {
+        rc = aq_file_write_atomic(path, content.data, content.size, error);
     }
     aq_buffer_fini(&content);
     return rc;

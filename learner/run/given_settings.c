@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "common/sys/file.h"
-#include "learner/run/run_folder.h"
 
 static int path_of_given(const char *run_dir, char *out, aq_error *error)
 {
@@ -23,7 +22,7 @@ int aq_given_settings_keep(const char *run_dir, const aq_run_config *given, aq_e
     if (rc != 0 || aq_path_exists(path)) {
         return rc;
     }
-    return aq_config_file_write(path, given, error);
+    return aq_settings_write_file(aq_run_config_table(), path, given, error);
 }
 
 static int read_config(const char *path, aq_run_config *ret_config, aq_error *error)
@@ -77,7 +76,7 @@ int aq_given_settings_settle(const char *run_dir, const aq_run_config *given,
         return aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
     }
     if (differs) {
-        return aq_config_file_write(path, given, error);
+        return aq_settings_write_file(aq_run_config_table(), path, given, error);
     }
     return unlink(path) && errno != ENOENT
                ? aq_fail(error, aq_error_from_errno(errno), "%s: %s", path, strerror(errno))

@@ -19,7 +19,7 @@
 #include "common/wire/wire_policy.h"
 #include "learner/run/checkpoint_store.h"
 
-enum { IDENTITY_BYTES_MAX = 65536, CONFIG_BYTES_MAX = 1 << 20 };
+enum { IDENTITY_BYTES_MAX = 65536 };
 
 static int path_of(const aq_run_folder *folder, const char *name, char *out, aq_error *error)
 {
@@ -96,38 +96,12 @@ static int read_identity(aq_run_folder *folder, const char *path, const aq_run_c
     return rc;
 }
 
-/* Whether the file is these very bytes, so that a full disk need not take them again. */
-static bool holds(const char *path, const aq_buffer *wanted)
-{
-    aq_buffer found;
-    aq_error ignored;
-    aq_buffer_init(&found, CONFIG_BYTES_MAX);
-    const bool same = aq_file_read(path, &found, &ignored) == 0 && found.size == wanted->size &&
-                      memcmp(found.data, wanted->data, found.size) == 0;
-    aq_buffer_fini(&found);
-    return same;
-}
-
-int aq_config_file_write(const char *path, const aq_run_config *config, aq_error *error)
-{
-    aq_buffer text;
-    aq_buffer_init(&text, CONFIG_BYTES_MAX);
-    int rc = aq_settings_print_yaml(aq_run_config_table(), config, &text);
-    if (rc != 0) {
-        (void)aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
-    } else if (!holds(path, &text)) {
-        rc = aq_file_write_atomic(path, text.data, text.size, error);
-    }
-    aq_buffer_fini(&text);
-    return rc;
-}
-
 int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
                                aq_error *error)
 {
     char path[PATH_MAX];
     int rc = path_of(folder, "config.yaml", path, error);
-    return rc == 0 ? aq_config_file_write(path, config, error) : rc;
+    return rc == 0 ? aq_settings_write_file(aq_run_config_table(), path, config, error) : rc;
 }
 
 /* Without its run.json a run cannot be told from another, nor may a new one take its place. */

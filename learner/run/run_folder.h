@@ -42,10 +42,6 @@ int aq_run_folder_open(const char *path, const aq_run_config *config, bool resum
 int aq_run_folder_begin(const aq_run_folder *folder, const aq_run_config *config,
                         aq_error *error) AQ_MUST_USE;
 
-/* A configuration as a file, replaced atomically unless it is these very bytes already. */
-int aq_config_file_write(const char *path, const aq_run_config *config,
-                         aq_error *error) AQ_MUST_USE;
-
 /* config.yaml. A new run's is written when it begins; a resumed run's is for the caller to
  * replace once it is sure that the run can go on under it. */
 int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,

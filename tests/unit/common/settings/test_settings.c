@@ -368,6 +368,18 @@ TEST(a_file_on_disk_is_read)
     assert_says(refusal.text, ":1: sede: no such setting; did you mean seed?");
 }
 
+TEST(a_file_that_was_written_reads_the_same)
+{
+    const char *path = file_in(file_folder(), "settings.yaml");
+    sample settings = sample_defaults(), again = sample_defaults();
+    settings.seed = 9;
+    assert_succeeds(aq_settings_write_file(&sample_table, path, &settings, &refusal));
+    assert_succeeds(aq_settings_read_file(&sample_table, path, &again, &refusal));
+    assert_int_equal(again.seed, 9);
+    assert_fails_without_memory(aq_settings_write_file(&sample_table, path, &settings, &refusal));
+    assert_says(refusal.text, path);
+}
+
 TEST(a_file_past_a_mebibyte_is_refused)
 {
     const size_t size = ((size_t)1 << 20) + 1;
