@@ -270,7 +270,7 @@ static void say_result(const aq_compare_run *run)
         return;
     }
     (void)fprintf(stderr, "  %s steps in %s, return %s\n",
-                  aq_figure_count(&steps, (double)run->curve.env_steps),
+                  aq_figure_count(&steps, run->curve.env_steps),
                   aq_figure_duration(&wall, run->curve.wall_s),
                   aq_figure_return(&value, aq_compare_curve_final(&run->curve)));
 }

@@ -126,12 +126,12 @@ static void take_totals(curve_reader *reader, const json_t *line)
 {
     aq_compare_curve *curve = reader->curve;
     curve->wall_s = aq_json_number_of(line, "wall_s");
-    curve->env_steps = aq_json_count_of(line, "env_steps");
-    curve->learner_steps = aq_json_count_of(line, "learner_steps");
-    curve->policy_versions = aq_json_count_of(line, "policy_versions");
-    curve->policy_fallbacks = aq_json_count_of(line, "policy_fallbacks");
-    curve->broadcast_bytes = aq_json_count_of(line, "broadcast_bytes");
-    curve->broadcast_bytes_fp32 = aq_json_count_of(line, "broadcast_bytes_fp32");
+    curve->env_steps = (double)aq_json_count_of(line, "env_steps");
+    curve->learner_steps = (double)aq_json_count_of(line, "learner_steps");
+    curve->policy_versions = (double)aq_json_count_of(line, "policy_versions");
+    curve->policy_fallbacks = (double)aq_json_count_of(line, "policy_fallbacks");
+    curve->broadcast_bytes = (double)aq_json_count_of(line, "broadcast_bytes");
+    curve->broadcast_bytes_fp32 = (double)aq_json_count_of(line, "broadcast_bytes_fp32");
     take_times(curve, &reader->life, json_object_get(line, "time"));
 }
 
@@ -282,7 +282,7 @@ double aq_compare_curve_final(const aq_compare_curve *curve)
     double sum = 0;
     size_t count = 0;
     for (size_t i = curve->returns.count; i-- > 0;) {
-        if (count > 0 && curve->returns.points[i].env_steps < 0.9 * (double)curve->env_steps) {
+        if (count > 0 && curve->returns.points[i].env_steps < 0.9 * curve->env_steps) {
             break;
         }
         sum += curve->returns.points[i].value;

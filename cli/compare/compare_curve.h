@@ -18,7 +18,7 @@ enum {
     AQ_RUNNING_WINDOW = 10, /* evaluations; as in the ActorQ paper's curves */
 };
 
-/* Where the time of a role went, in seconds, over all its processes. */
+/* Where the time of a role went, in seconds, over all its processes. Its states stand together. */
 enum aq_compare_state {
     AQ_TIME_ACTOR_INFERENCE,
     AQ_TIME_ACTOR_ENVIRONMENT,
@@ -45,8 +45,9 @@ typedef struct aq_compare_curve {
     aq_run_series returns; /* of evaluations */
     char end[16];          /* "budget", "diverged"; "" when it did not end */
     double wall_s;
-    uint64_t env_steps, learner_steps, policy_versions, policy_fallbacks;
-    uint64_t broadcast_bytes, broadcast_bytes_fp32;
+    /* Counts; 0: not told. */
+    double env_steps, learner_steps, policy_versions, policy_fallbacks;
+    double broadcast_bytes, broadcast_bytes_fp32;
     double actor_steps;            /* made in the time that `states` tells of; NaN: not told */
     double gap;                    /* return as broadcast less in fp32, of the same versions and
                                     * episodes; NaN: not compared */

@@ -126,12 +126,13 @@ static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run 
         aq_compare_subject_name(summary->plan->request.subject), summary->plan->arms[run->arm].name,
         "seed", aq_json_count(run->seed), "outcome", aq_run_outcome_name(run->outcome), "reason",
         aq_json_text(run->reason), "wall_s", aq_json_number(curve->wall_s), "env_steps",
-        aq_json_count(curve->env_steps), "learner_steps", aq_json_count(curve->learner_steps),
-        "return_last", aq_json_number(run->return_last), "return_best",
-        aq_json_number(run->return_fresh), "time_to_threshold_s",
+        aq_json_count((uint64_t)curve->env_steps), "learner_steps",
+        aq_json_count((uint64_t)curve->learner_steps), "return_last",
+        aq_json_number(run->return_last), "return_best", aq_json_number(run->return_fresh),
+        "time_to_threshold_s",
         aq_json_number(at < curve->returns.count ? curve->returns.points[at].wall_s : (double)NAN),
-        "broadcast_bytes", aq_json_count(curve->broadcast_bytes), "restarts", (int)run->restarts,
-        "resumed", (int)run->resumed);
+        "broadcast_bytes", aq_json_count((uint64_t)curve->broadcast_bytes), "restarts",
+        (int)run->restarts, "resumed", (int)run->resumed);
     put(object, "format", run->format[0] != '\0' ? json_string(run->format) : json_null());
     put_number(object, "fallback_share", run->fallback_share);
     put_number(object, "energy_j", run->energy.energy_j);

@@ -99,7 +99,7 @@ static void judge_end(const char *dir, aq_compare_run *run)
         run->outcome = AQ_OUTCOME_DIVERGED;
         (void)snprintf(run->reason, sizeof(run->reason),
                        "loss or gradient was not finite any more after %.0f steps",
-                       (double)curve.env_steps);
+                       curve.env_steps);
     } else if (strcmp(curve.end, "budget") == 0 || strcmp(curve.end, "solved") == 0) {
         run->outcome = AQ_OUTCOME_FINISHED;
     } else {
@@ -209,17 +209,45 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed,
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static void take_curve(aq_compare_run *run)
+/* A gradient that is not sent takes nothing; in the mode async it is what shards hold. */
+static void take_bytes(const aq_compare_plan *plan, aq_compare_run *run)
+{
+    const aq_compare_curve *curve = &run->curve;
+    const aq_compare_arm *arm = &plan->arms[run->arm];
+    const bool is_async = plan->request.subject == AQ_COMPARE_MODES && arm->mode == AQ_MODE_ASYNC;
+    const double to_shards = curve->step_bytes * curve->env_steps;
+    const double between_ranks =
+        arm->learners > 1 ? curve->gradient_bytes * curve->learner_steps : 0;
+    run->edge_bytes[AQ_EDGE_EXPERIENCE] = is_async ? 0 : to_shards;
+    run->edge_bytes[AQ_EDGE_POLICY] = curve->actors * curve->broadcast_bytes;
+    run->edge_bytes[AQ_EDGE_GRADIENTS] = is_async ? to_shards : between_ranks;
+}
+
+static void take_behind(aq_compare_run *run)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
+        rows += run->curve.behind[i];
+    }
+    for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
+        run->behind[i] = rows > 0 ? (double)run->curve.behind[i] / (double)rows : (double)NAN;
+    }
+}
+
+static void take_curve(const aq_compare_plan *plan, aq_compare_run *run)
 {
     const aq_compare_curve *curve = &run->curve;
     const double *states = curve->states;
-    run->env_steps_per_s = (double)curve->env_steps / curve->wall_s;
-    run->learner_steps_per_s = (double)curve->learner_steps / curve->wall_s;
+    run->env_steps_per_s = curve->env_steps / curve->wall_s;
+    run->learner_steps_per_s = curve->learner_steps / curve->wall_s;
     run->actor_steps_per_s =
         curve->actor_steps / (states[AQ_TIME_ACTOR_INFERENCE] + states[AQ_TIME_ACTOR_ENVIRONMENT] +
                               states[AQ_TIME_ACTOR_OTHER]);
+    run->return_first = curve->returns.count > 0 ? curve->returns.points[0].value : (double)NAN;
     run->return_last = aq_compare_curve_final(curve);
-    run->fallback_share = (double)curve->policy_fallbacks / (double)curve->policy_versions;
+    run->fallback_share = curve->policy_fallbacks / curve->policy_versions;
+    take_bytes(plan, run);
+    take_behind(run);
 }
 
 void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
@@ -240,7 +268,7 @@ void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
         rc = aq_run_energy_read(dir, &run.energy, NULL);
         (void)rc; /* untouched on failure: nothing is known */
     }
-    take_curve(&run);
+    take_curve(plan, &run);
     *ret_run = run;
 }
 

@@ -26,6 +26,14 @@ const char *aq_run_outcome_name(enum aq_run_outcome outcome); /* static storage 
 
 enum { AQ_COMPARE_REASON_MAX = 256, AQ_COMPARE_FORMAT_MAX = 16, AQ_COMPARE_CPU_MAX = 128 };
 
+/* Where bytes go, of a whole run. */
+enum aq_compare_edge {
+    AQ_EDGE_EXPERIENCE, /* from actors to shards, as these hold it */
+    AQ_EDGE_POLICY,     /* from the learner, once for each actor */
+    AQ_EDGE_GRADIENTS,  /* between ranks, or from actors */
+    AQ_COMPARE_EDGE_COUNT
+};
+
 typedef struct aq_compare_run {
     size_t arm; /* of the plan */
     uint64_t seed;
@@ -43,8 +51,11 @@ typedef struct aq_compare_run {
     /* What follows from the curve; NaN where it does not tell. */
     double env_steps_per_s, learner_steps_per_s; /* of the whole run */
     double actor_steps_per_s; /* of one actor, in a second in which it does not wait */
+    double return_first;      /* of the first evaluation */
     double return_last;       /* mean of the evaluations in the last tenth of the steps */
     double fallback_share;    /* of the versions */
+    double edge_bytes[AQ_COMPARE_EDGE_COUNT]; /* 0: nothing goes there */
+    double behind[AQ_CURVE_BINS];             /* share of the rows, by versions */
 } aq_compare_run;
 
 /* Trains it if it is not over yet. What goes wrong with the run is its outcome; an error is that

@@ -24,49 +24,34 @@ const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary,
 
 /* ---- means over seeds ----------------------------------------------------------------------- */
 
-typedef double (*run_figure)(const aq_compare_run *run, const void *context);
+#define AT(member) offsetof(aq_compare_run, member)
 
-/* Over finished runs that have the figure. */
-static aq_mean_ci mean_of(const aq_compare_summary *summary, size_t arm, run_figure figure,
-                          const void *context)
+/* Over finished runs that have the figure, a double that lies `offset` bytes into each. */
+static aq_mean_ci mean_ci_of(const aq_compare_summary *summary, size_t arm, size_t offset)
 {
     double values[AQ_COMPARE_SEEDS_MAX];
     size_t count = 0;
     const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
     for (size_t i = 0; i < summary->plan->seeds; i++) {
         if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
-            values[count++] = figure(&runs[i], context);
+            values[count++] = *(const double *)(const void *)((const char *)&runs[i] + offset);
         }
     }
     return aq_mean_ci_of(values, count);
 }
 
-/* A member of the run, `context` bytes into it. */
-static double member(const aq_compare_run *run, const void *context)
+static double mean_of(const aq_compare_summary *summary, size_t arm, size_t offset)
 {
-    return *(const double *)(const void *)((const char *)run + *(const size_t *)context);
+    return mean_ci_of(summary, arm, offset).mean;
 }
 
-static aq_mean_ci mean_ci_member(const aq_compare_summary *summary, size_t arm, size_t offset)
+/* Likewise of an array in each run. */
+static void take_means(const aq_compare_summary *summary, size_t arm, size_t offset, size_t count,
+                       double *out)
 {
-    return mean_of(summary, arm, member, &offset);
-}
-
-static double mean_member(const aq_compare_summary *summary, size_t arm, size_t offset)
-{
-    return mean_ci_member(summary, arm, offset).mean;
-}
-
-static double bytes_sent(const aq_compare_run *run, const void *context)
-{
-    (void)context;
-    return (double)run->curve.broadcast_bytes;
-}
-
-static double bytes_fp32(const aq_compare_run *run, const void *context)
-{
-    (void)context;
-    return (double)run->curve.broadcast_bytes_fp32;
+    for (size_t i = 0; i < count; i++) {
+        out[i] = mean_of(summary, arm, offset + i * sizeof(*out));
+    }
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -95,71 +80,23 @@ static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t
                                  .speedup = NAN};
 }
 
-/* ---- what modes differ in ------------------------------------------------------------------- */
-
-typedef struct edge_of {
-    enum aq_compare_edge edge;
-    bool is_async;  /* what shards get are gradients */
-    bool has_ranks; /* which send each other theirs */
-} edge_of;
-
-/* Of one run; a gradient that is not sent takes nothing. NaN: the run was too short to tell. */
-static double edge_bytes(const aq_compare_run *run, const void *context)
-{
-    const edge_of *of = context;
-    const aq_compare_curve *curve = &run->curve;
-    const double to_shards = curve->step_bytes * (double)curve->env_steps;
-    const double between_ranks =
-        of->has_ranks ? curve->gradient_bytes * (double)curve->learner_steps : 0;
-    switch (of->edge) {
-    case AQ_EDGE_EXPERIENCE:
-        return of->is_async ? 0 : to_shards;
-    case AQ_EDGE_POLICY:
-        return curve->actors * (double)curve->broadcast_bytes;
-    default:
-        return of->is_async ? to_shards : between_ranks;
-    }
-}
-
-static double updates(const aq_compare_run *run, const void *context)
-{
-    (void)context;
-    return (double)run->curve.learner_steps;
-}
-
-/* Each run's shares count alike. */
-static double behind_share(const aq_compare_run *run, const void *context)
-{
-    uint64_t rows = 0;
-    for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
-        rows += run->curve.behind[i];
-    }
-    return rows > 0 ? (double)run->curve.behind[*(const size_t *)context] / (double)rows
-                    : (double)NAN;
-}
-
+/* What modes differ in. */
 static void take_parallel(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)
 {
-    const bool is_async =
-        summary->plan->request.subject == AQ_COMPARE_MODES && row->arm->mode == AQ_MODE_ASYNC;
     double bytes = 0;
-    for (int i = 0; i < AQ_COMPARE_EDGE_COUNT; i++) {
-        const edge_of of = {(enum aq_compare_edge)i, is_async, row->arm->learners > 1};
-        row->edge_bytes[i] = mean_of(summary, arm, edge_bytes, &of).mean;
+    take_means(summary, arm, AT(edge_bytes), AQ_COMPARE_EDGE_COUNT, row->edge_bytes);
+    for (size_t i = 0; i < AQ_COMPARE_EDGE_COUNT; i++) {
         bytes += row->edge_bytes[i];
     }
-    row->update_bytes = bytes / mean_of(summary, arm, updates, NULL).mean;
+    row->update_bytes = bytes / mean_of(summary, arm, AT(curve.learner_steps));
+    take_means(summary, arm, AT(curve.rank_waits), AQ_CURVE_RANKS, row->rank_waits);
+    row->waiting_share = NAN;
     for (size_t i = 0; i < AQ_CURVE_RANKS; i++) {
-        row->rank_waits[i] = mean_member(
-            summary, arm, offsetof(aq_compare_run, curve.rank_waits) + i * sizeof(double));
-        row->waiting_share = fmax(i == 0 ? (double)NAN : row->waiting_share, row->rank_waits[i]);
+        row->waiting_share = fmax(row->waiting_share, row->rank_waits[i]);
     }
-    row->noise_scale = mean_member(summary, arm, offsetof(aq_compare_run, curve.noise_scale));
-    row->gradient_cosine =
-        mean_member(summary, arm, offsetof(aq_compare_run, curve.gradient_cosine));
-    for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
-        row->behind[i] = mean_of(summary, arm, behind_share, &i).mean;
-    }
+    row->noise_scale = mean_of(summary, arm, AT(curve.noise_scale));
+    row->gradient_cosine = mean_of(summary, arm, AT(curve.gradient_cosine));
+    take_means(summary, arm, AT(behind), AQ_CURVE_BINS, row->behind);
 }
 
 static const struct {
@@ -182,7 +119,7 @@ const char *aq_compare_role_name(unsigned role)
 static void take_roles(const aq_compare_summary *summary, size_t arm, size_t offset, double *out)
 {
     for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
-        out[i] = mean_member(summary, arm, offset + roles[i].index * sizeof(double));
+        out[i] = mean_of(summary, arm, offset + roles[i].index * sizeof(double));
     }
 }
 
@@ -190,7 +127,7 @@ static void take_roles(const aq_compare_summary *summary, size_t arm, size_t off
 static void take_energy(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)
 {
     const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
-    take_roles(summary, arm, offsetof(aq_compare_run, energy.role_cpu_s), row->role_cpu_s);
+    take_roles(summary, arm, AT(energy.role_cpu_s), row->role_cpu_s);
     row->energy_j = row->gco2 = row->idle_j = NAN;
     for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
         row->role_joules[i] = NAN;
@@ -209,10 +146,10 @@ static void take_energy(const aq_compare_summary *summary, size_t arm, aq_compar
     if (!row->energy_source) {
         return;
     }
-    row->energy_j = mean_member(summary, arm, offsetof(aq_compare_run, energy.energy_j));
-    row->idle_j = mean_member(summary, arm, offsetof(aq_compare_run, energy.idle_j));
-    row->gco2 = mean_member(summary, arm, offsetof(aq_compare_run, energy.carbon_g));
-    take_roles(summary, arm, offsetof(aq_compare_run, energy.role_j), row->role_joules);
+    row->energy_j = mean_of(summary, arm, AT(energy.energy_j));
+    row->idle_j = mean_of(summary, arm, AT(energy.idle_j));
+    row->gco2 = mean_of(summary, arm, AT(energy.carbon_g));
+    take_roles(summary, arm, AT(energy.role_j), row->role_joules);
 }
 
 static void take_outcomes(const aq_compare_summary *summary, size_t arm, aq_compare_row *row)
@@ -233,35 +170,25 @@ static void make_row(const aq_compare_summary *summary, size_t arm, aq_compare_r
 {
     *row = (aq_compare_row){
         .arm = &summary->plan->arms[arm],
-        .wall_s = mean_member(summary, arm, offsetof(aq_compare_run, curve.wall_s)),
-        .env_steps_per_s = mean_member(summary, arm, offsetof(aq_compare_run, env_steps_per_s)),
-        .learner_steps_per_s =
-            mean_member(summary, arm, offsetof(aq_compare_run, learner_steps_per_s)),
-        .actor_steps_per_s = mean_member(summary, arm, offsetof(aq_compare_run, actor_steps_per_s)),
-        .last = mean_ci_member(summary, arm, offsetof(aq_compare_run, return_last)),
-        .fresh = mean_ci_member(summary, arm, offsetof(aq_compare_run, return_fresh)),
-        .gap = mean_ci_member(summary, arm, offsetof(aq_compare_run, curve.gap)),
-        .broadcast_bytes = mean_of(summary, arm, bytes_sent, NULL).mean,
-        .broadcast_bytes_fp32 = mean_of(summary, arm, bytes_fp32, NULL).mean,
-        .fallback_share = mean_member(summary, arm, offsetof(aq_compare_run, fallback_share)),
-        .staleness = mean_member(summary, arm, offsetof(aq_compare_run, curve.staleness)),
+        .wall_s = mean_of(summary, arm, AT(curve.wall_s)),
+        .env_steps_per_s = mean_of(summary, arm, AT(env_steps_per_s)),
+        .learner_steps_per_s = mean_of(summary, arm, AT(learner_steps_per_s)),
+        .actor_steps_per_s = mean_of(summary, arm, AT(actor_steps_per_s)),
+        .last = mean_ci_of(summary, arm, AT(return_last)),
+        .fresh = mean_ci_of(summary, arm, AT(return_fresh)),
+        .gap = mean_ci_of(summary, arm, AT(curve.gap)),
+        .broadcast_bytes = mean_of(summary, arm, AT(curve.broadcast_bytes)),
+        .broadcast_bytes_fp32 = mean_of(summary, arm, AT(curve.broadcast_bytes_fp32)),
+        .fallback_share = mean_of(summary, arm, AT(fallback_share)),
+        .staleness = mean_of(summary, arm, AT(curve.staleness)),
     };
-    for (size_t i = 0; i < AQ_TIME_STATES; i++) {
-        row->states[i] =
-            mean_member(summary, arm, offsetof(aq_compare_run, curve.states) + i * sizeof(double));
-    }
+    take_means(summary, arm, AT(curve.states), AQ_TIME_STATES, row->states);
     take_outcomes(summary, arm, row);
     take_energy(summary, arm, row);
     take_parallel(summary, arm, row);
 }
 
 /* ---- the threshold -------------------------------------------------------------------------- */
-
-static double first_return(const aq_compare_run *run, const void *context)
-{
-    (void)context;
-    return run->curve.returns.count > 0 ? run->curve.returns.points[0].value : (double)NAN;
-}
 
 static void choose_threshold(aq_compare_summary *summary, double task_threshold)
 {
@@ -276,7 +203,7 @@ static void choose_threshold(aq_compare_summary *summary, double task_threshold)
         summary->threshold = task_threshold;
         summary->threshold_source = AQ_THRESHOLD_TASK;
     } else {
-        double first = mean_of(summary, summary->baseline, first_return, NULL).mean;
+        double first = mean_of(summary, summary->baseline, AT(return_first));
         double last = summary->rows[summary->baseline].last.mean;
         summary->threshold = last > first ? first + REACHED_SHARE * (last - first) : (double)NAN;
         summary->threshold_source = AQ_THRESHOLD_REACHED;

@@ -38,14 +38,6 @@ enum { AQ_COMPARE_ROLES = 4 };
 /* "actors", "learner", "replay", "evaluator"; static storage. */
 const char *aq_compare_role_name(unsigned role);
 
-/* Where bytes go, of a whole run. */
-enum aq_compare_edge {
-    AQ_EDGE_EXPERIENCE, /* from actors to shards, as these hold it */
-    AQ_EDGE_POLICY,     /* from the learner, once for each actor */
-    AQ_EDGE_GRADIENTS,  /* between ranks, or from actors */
-    AQ_COMPARE_EDGE_COUNT
-};
-
 typedef struct aq_compare_row {
     const aq_compare_arm *arm;   /* lent */
     size_t finished;             /* seeds; all else is a mean over them, NaN of none */
