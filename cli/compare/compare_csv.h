@@ -1,5 +1,5 @@
 /*
- * Compare CSV: compare.csv, a line for each precision, and curves.csv, a line for each evaluation
+ * Compare CSV: compare.csv, a line for each arm, and curves.csv, a line for each evaluation
  * of each run, for whoever draws their own figures. What is not known is left empty.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_CSV_H

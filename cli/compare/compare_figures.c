@@ -147,26 +147,18 @@ static void draw_energy(const aq_compare_summary *summary, aq_long_text *out)
     aq_plot_bars_draw(&chart, out);
 }
 
+/* Of the states of a role, which stand together. */
 typedef struct state_chart {
     const char *title;
-    const enum aq_compare_state *states;
-    size_t count;
+    enum aq_compare_state first, end; /* the latter is the next role's */
 } state_chart;
 
 static const state_chart *chart_of(enum aq_compare_figure figure)
 {
-    static const enum aq_compare_state actor[] = {AQ_TIME_ACTOR_INFERENCE,
-                                                  AQ_TIME_ACTOR_ENVIRONMENT, AQ_TIME_ACTOR_WAITING,
-                                                  AQ_TIME_ACTOR_OTHER};
-    static const enum aq_compare_state learner[] = {
-        AQ_TIME_LEARNER_TRAINING, AQ_TIME_LEARNER_EXCHANGE, AQ_TIME_LEARNER_WAITING,
-        AQ_TIME_LEARNER_PUBLISHING, AQ_TIME_STAGE_QUANTIZING};
-    static const enum aq_compare_state replay[] = {AQ_TIME_REPLAY_INSERTING,
-                                                   AQ_TIME_REPLAY_SAMPLING};
     static const state_chart charts[] = {
-        {"Where the actors' time goes", actor, sizeof(actor) / sizeof(actor[0])},
-        {"Where the learner's time goes", learner, sizeof(learner) / sizeof(learner[0])},
-        {"Where replay's time goes", replay, sizeof(replay) / sizeof(replay[0])},
+        {"Where the actors' time goes", AQ_TIME_ACTOR_INFERENCE, AQ_TIME_LEARNER_TRAINING},
+        {"Where the learner's time goes", AQ_TIME_LEARNER_TRAINING, AQ_TIME_REPLAY_INSERTING},
+        {"Where replay's time goes", AQ_TIME_REPLAY_INSERTING, AQ_TIME_STATES},
     };
     return &charts[figure - AQ_FIGURE_ACTOR_TIME];
 }
@@ -176,15 +168,14 @@ static void draw_states(const aq_compare_summary *summary, const state_chart *st
 {
     const char *groups[AQ_COMPARE_ARMS_MAX], *parts[AQ_TIME_STATES];
     double values[AQ_COMPARE_ARMS_MAX * AQ_TIME_STATES];
-    const size_t count = summary->plan->arm_count;
+    const size_t count = summary->plan->arm_count, part_count = states->end - states->first;
     name_groups(summary, groups);
-    for (size_t i = 0; i < states->count; i++) {
-        parts[i] = aq_compare_state_at(states->states[i])->name;
+    for (size_t i = 0; i < part_count; i++) {
+        parts[i] = aq_compare_state_at((int)(states->first + i))->name;
     }
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < states->count; j++) {
-            values[i * states->count + j] = summary->rows[i].states[states->states[j]];
-        }
+        memcpy(&values[i * part_count], &summary->rows[i].states[states->first],
+               part_count * sizeof(*values));
     }
     const aq_plot_bars chart = {
         .title = states->title,
@@ -192,7 +183,7 @@ static void draw_states(const aq_compare_summary *summary, const state_chart *st
         .groups = groups,
         .group_count = count,
         .parts = parts,
-        .part_count = states->count,
+        .part_count = part_count,
         .values = values,
         .stacked = true,
     };
@@ -211,7 +202,7 @@ bool aq_compare_figure_has_data(const aq_compare_summary *summary, enum aq_compa
         if (figure == AQ_FIGURE_ENERGY && row->energy_source) {
             return true;
         }
-        if (figure >= AQ_FIGURE_ACTOR_TIME && isfinite(row->states[chart_of(figure)->states[0]])) {
+        if (figure >= AQ_FIGURE_ACTOR_TIME && isfinite(row->states[chart_of(figure)->first])) {
             return true;
         }
     }

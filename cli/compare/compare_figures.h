@@ -31,7 +31,7 @@ bool aq_compare_figure_has_data(const aq_compare_summary *summary, enum aq_compa
 void aq_compare_figure_draw(const aq_compare_summary *summary, enum aq_compare_figure figure,
                             aq_long_text *out);
 
-/* The curve of one precision over its finished seeds, where all have one: the mean of their running
+/* The curve of one arm over its finished seeds, where all have one: the mean of their running
  * means, and its 95 % bootstrap interval (plot_band.h), up to `points` of them. Over time in
  * seconds, or over environment steps. None without two evaluations of each seed. AQ_E_NOMEM. */
 int aq_compare_band(const aq_compare_summary *summary, size_t arm, bool over_steps,

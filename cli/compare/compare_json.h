@@ -1,5 +1,5 @@
 /*
- * Compare JSON: compare.json, a row for each precision and one for each run. docs/compare.md says
+ * Compare JSON: compare.json, a row for each arm and one for each run. docs/compare.md says
  * what each member is.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_JSON_H

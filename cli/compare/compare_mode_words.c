@@ -7,9 +7,6 @@
 
 #include "cli/text/figure_text.h"
 
-/* From where on a ratio of two rates, or of what runs take, is more than what two runs of the same
- * differ by. */
-#define NOTABLE      1.05
 #define WAITS_MUCH   0.25
 #define WAITS_LITTLE 0.1
 
@@ -64,7 +61,9 @@ static enum verdict judge(const aq_mean_ci *mean, const aq_mean_ci *other)
 
 static const char *ratio_words(double ratio)
 {
-    return ratio >= NOTABLE ? "more" : ratio <= 1 / NOTABLE ? "fewer" : "about as many";
+    return ratio >= AQ_COMPARE_NOTABLE       ? "more"
+           : ratio <= 1 / AQ_COMPARE_NOTABLE ? "fewer"
+                                             : "about as many";
 }
 
 /* ---- the questions -------------------------------------------------------------------------- */

@@ -98,7 +98,7 @@ static void add_circumstances(const aq_compare_summary *summary, aq_long_text *o
     for (size_t i = 0; i < plan->arm_count; i++) {
         aq_long_text_add(out,
                          "\nactorq train --config config.yaml%s --set "
-                         "evaluator.threshold=1e300 --seed %" PRIu64,
+                         "evaluator.threshold=" AQ_COMPARE_THRESHOLD_NEVER " --seed %" PRIu64,
                          aq_compare_arm_flags(&plan->arms[i], flags, sizeof(flags)),
                          plan->seed_first);
     }
@@ -132,13 +132,9 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
                      ": %s</h1>\n<p>Preset %s, networks of %s, %s of %" PRIu64 " environments, ",
                      subjects[plan->request.subject], plan->config.preset,
                      plan->config.learner.hidden, actors, plan->config.actor.envs);
-    aq_long_text_add(out, "%s environment steps a run. Threshold %s%s.</p>\n", steps,
+    aq_long_text_add(out, "%s environment steps a run. Threshold %s, %s.</p>\n", steps,
                      aq_figure_number(&room, summary->threshold),
-                     summary->threshold_source == AQ_THRESHOLD_GIVEN  ? ", as set"
-                     : summary->threshold_source == AQ_THRESHOLD_TASK ? ", the task's own"
-                                                                      : ", 95 % of the way from "
-                                                                        "the baseline's first "
-                                                                        "return to its last");
+                     aq_compare_threshold_words(summary));
 }
 
 void aq_compare_page(const aq_compare_summary *summary, aq_long_text *out)

@@ -17,9 +17,6 @@
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
-/* No task gives as much, so no run ends for it. */
-#define THRESHOLD_NEVER "1e300"
-
 int aq_compare_plan_arms(aq_compare_plan *plan, aq_error *error)
 {
     return aq_compare_arms_make(&plan->request, plan->config.learner.algorithm, plan->arms,
@@ -31,7 +28,8 @@ int aq_compare_plan_config(const aq_compare_plan *plan, size_t arm, uint64_t see
 {
     aq_run_config config = plan->config;
     config.seed = seed;
-    (void)snprintf(config.evaluator.threshold, sizeof(config.evaluator.threshold), THRESHOLD_NEVER);
+    (void)snprintf(config.evaluator.threshold, sizeof(config.evaluator.threshold),
+                   AQ_COMPARE_THRESHOLD_NEVER);
     int rc = aq_compare_arm_apply(&plan->arms[arm], &config, error);
     if (rc == 0) {
         rc = aq_run_rules_check(&config, error);

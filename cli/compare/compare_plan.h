@@ -16,6 +16,9 @@
 
 enum { AQ_COMPARE_SEEDS_MAX = 64, AQ_COMPARE_COMMAND_MAX = 4096 };
 
+/* No task gives as much, so no run ends for it. */
+#define AQ_COMPARE_THRESHOLD_NEVER "1e300"
+
 typedef struct aq_compare_plan {
     char dir[PATH_MAX];
     aq_compare_request request;

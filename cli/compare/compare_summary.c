@@ -311,6 +311,15 @@ double aq_compare_actors_wait(const aq_compare_row *row)
 
 /* ---- in words ------------------------------------------------------------------------------- */
 
+const char *aq_compare_threshold_words(const aq_compare_summary *summary)
+{
+    static const char *const words[] = {
+        [AQ_THRESHOLD_GIVEN] = "as set",
+        [AQ_THRESHOLD_TASK] = "the task's own",
+        [AQ_THRESHOLD_REACHED] = "95 % of the way from the baseline's first return to its last"};
+    return words[summary->threshold_source];
+}
+
 const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_t size)
 {
     const aq_compare_crossing *crossing = &row->crossing;

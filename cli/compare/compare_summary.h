@@ -20,6 +20,9 @@ enum aq_threshold_source {
                            * where it did not learn */
 };
 
+/* From where on a ratio is more than what two runs of the same differ by. */
+#define AQ_COMPARE_NOTABLE 1.05
+
 enum { AQ_SPEEDUP_SEEDS = 3 }; /* finished ones of each arm; fewer tell luck from gain badly */
 
 /* When the mean of AQ_RUNNING_WINDOW evaluations reached the threshold, over the seeds. A single
@@ -87,12 +90,15 @@ int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
                             aq_compare_summary *ret_summary, aq_error *error) AQ_MUST_USE;
 void aq_compare_summary_fini(aq_compare_summary *summary); /* a zeroed one is fine */
 
-/* The runs of one precision, plan->seeds of them. */
+/* The runs of one arm, plan->seeds of them. */
 const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary, size_t arm);
 
 /* Of the time of all actors, the share in which they wait for replay; NaN where times are not
  * known. */
 double aq_compare_actors_wait(const aq_compare_row *row);
+
+/* "as set": how the threshold was come by; static storage. */
+const char *aq_compare_threshold_words(const aq_compare_summary *summary);
 
 /* "not reached", "not reached (2 of 3)", "12.3 s": how a row's crossing is said in `size` bytes. */
 const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_t size);

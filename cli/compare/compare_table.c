@@ -218,11 +218,7 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
     aq_figure room;
     (void)fprintf(out, "\n%s, preset %s, %" PRIu64 " seed%s; threshold %s (%s)\n\n",
                   plan->config.task, plan->config.preset, plan->seeds, plan->seeds == 1 ? "" : "s",
-                  aq_figure_number(&room, summary->threshold),
-                  summary->threshold_source == AQ_THRESHOLD_GIVEN ? "as set"
-                  : summary->threshold_source == AQ_THRESHOLD_TASK
-                      ? "the task's own"
-                      : "95 % of the way from the baseline's first return to its last");
+                  aq_figure_number(&room, summary->threshold), aq_compare_threshold_words(summary));
     int rc = print_tables(summary, out);
     for (size_t i = 0; rc == 0 && i < plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];

@@ -7,8 +7,6 @@
 
 #include "cli/compare/compare_mode_words.h"
 
-/* From where on a ratio is more than what two runs of the same thing differ by. */
-#define NOTABLE           1.05
 #define FALLBACKS_NOTABLE 0.05
 
 /* Of the time in which actors do not wait. */
@@ -39,7 +37,7 @@ static void say_actors(const aq_compare_row *base, const aq_compare_row *row, aq
                      "%.0f %% of that time in %s and %.0f %% in %s.",
                      row->actor_ratio, base->arm->name, 100 * inference, base->arm->name,
                      100 * inference_share(row), row->arm->name);
-    if (row->actor_ratio >= NOTABLE) {
+    if (row->actor_ratio >= AQ_COMPARE_NOTABLE) {
         aq_long_text_add(out, " Inference is where %s helps.", row->arm->name);
     } else if (inference < 0.5) {
         aq_long_text_add(out, " Most of it goes elsewhere, so that %s has little to gain here.",
