@@ -12,9 +12,10 @@
 #include "common/wire/wire_peers.h"
 #include "learner/service/learner_service_priv.h"
 
-static aq_learner_service *of_operations(Actorq__V1__Operations_Service *service)
+static aq_learner_service *of_operations(Actorq__V1__Operations_Service *methods)
 {
-    return ((aq_learner_operations_methods *)(void *)service)->owner;
+    char *at = (char *)methods - offsetof(aq_learner_service, operations);
+    return (aq_learner_service *)(void *)at;
 }
 
 static uint64_t ms_since(int64_t now_ns, int64_t then_ns)
@@ -270,8 +271,5 @@ uint64_t aq_learner_service_generation(const aq_learner_service *service)
 
 void aq_learner_operations_init(aq_learner_service *service)
 {
-    service->operations = (aq_learner_operations_methods){
-        .methods = ACTORQ__V1__OPERATIONS__INIT(operations_),
-        .owner = service,
-    };
+    service->operations = (Actorq__V1__Operations_Service)ACTORQ__V1__OPERATIONS__INIT(operations_);
 }

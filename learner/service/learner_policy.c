@@ -29,11 +29,17 @@ static const aq_publication *find_policy(const aq_learner_service *service, uint
     return found;
 }
 
+static aq_learner_service *of_policy(Actorq__V1__Policy_Service *methods)
+{
+    char *at = (char *)methods - offsetof(aq_learner_service, policy);
+    return (aq_learner_service *)(void *)at;
+}
+
 static void policy_fetch(Actorq__V1__Policy_Service *methods,
                          const Actorq__V1__FetchPolicyRequest *request,
                          Actorq__V1__FetchPolicyReply_Closure closure, void *call)
 {
-    aq_learner_service *service = ((aq_learner_policy_methods *)(void *)methods)->owner;
+    aq_learner_service *service = of_policy(methods);
     if (request->run_id != 0 && request->run_id != service->identity.run_id) {
         aq_rpc_fail(call, AQ_RPC_FAILED_PRECONDITION, "run %016" PRIx64 " is not run here",
                     request->run_id);
@@ -66,8 +72,5 @@ static void policy_fetch(Actorq__V1__Policy_Service *methods,
 
 void aq_learner_policy_init(aq_learner_service *service)
 {
-    service->policy = (aq_learner_policy_methods){
-        .methods = ACTORQ__V1__POLICY__INIT(policy_),
-        .owner = service,
-    };
+    service->policy = (Actorq__V1__Policy_Service)ACTORQ__V1__POLICY__INIT(policy_);
 }

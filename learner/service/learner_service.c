@@ -15,9 +15,10 @@
 #include "common/wire/wire_run.h"
 #include "learner/service/learner_service_priv.h"
 
-static aq_learner_service *of_membership(Actorq__V1__Membership_Service *service)
+static aq_learner_service *of_membership(Actorq__V1__Membership_Service *methods)
 {
-    return ((aq_learner_methods *)(void *)service)->owner;
+    char *at = (char *)methods - offsetof(aq_learner_service, membership);
+    return (aq_learner_service *)(void *)at;
 }
 
 Actorq__V1__RunState aq_learner_told_state(const aq_learner_service *service)
@@ -295,10 +296,7 @@ int aq_learner_service_create(const aq_learner_identity *identity, aq_coordinato
     service->shelf = shelf;
     service->settings_generation = 1;
     service->owner = *owner;
-    service->membership = (aq_learner_methods){
-        .methods = ACTORQ__V1__MEMBERSHIP__INIT(membership_),
-        .owner = service,
-    };
+    service->membership = (Actorq__V1__Membership_Service)ACTORQ__V1__MEMBERSHIP__INIT(membership_);
     aq_learner_policy_init(service);
     aq_learner_operations_init(service);
     *ret_service = service;
@@ -317,9 +315,9 @@ void aq_learner_service_destroy(aq_learner_service *service)
 int aq_learner_service_offer(aq_learner_service *service, aq_rpc_dispatcher *dispatcher)
 {
     ProtobufCService *const services[] = {
-        &service->membership.methods.base,
-        &service->policy.methods.base,
-        &service->operations.methods.base,
+        &service->membership.base,
+        &service->policy.base,
+        &service->operations.base,
     };
     for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++) {
         int rc = aq_rpc_dispatcher_add(dispatcher, services[i]);

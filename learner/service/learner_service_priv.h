@@ -1,11 +1,13 @@
 /*
  * Learner service, the inside: shared by the files that implement it.
  *
- * protobuf-c hands a method its service object; each is embedded as the first member of a struct
- * that also knows whose it is.
+ * protobuf-c hands a method its service object. All three are embedded in the learner's, which a
+ * method finds by where its own lies in it.
  */
 #ifndef AQ_LEARNER_SERVICE_LEARNER_SERVICE_PRIV_H
 #define AQ_LEARNER_SERVICE_LEARNER_SERVICE_PRIV_H
+
+#include <stddef.h>
 
 #include "learner/service/learner_service.h"
 #include "learner/service/member_stats.h"
@@ -20,29 +22,14 @@ typedef struct aq_told_evaluation {
     uint64_t leader; /* was answered */
 } aq_told_evaluation;
 
-typedef struct aq_learner_methods {
-    Actorq__V1__Membership_Service methods;
-    aq_learner_service *owner;
-} aq_learner_methods;
-
-typedef struct aq_learner_policy_methods {
-    Actorq__V1__Policy_Service methods;
-    aq_learner_service *owner;
-} aq_learner_policy_methods;
-
-typedef struct aq_learner_operations_methods {
-    Actorq__V1__Operations_Service methods;
-    aq_learner_service *owner;
-} aq_learner_operations_methods;
-
 struct aq_learner_service {
     aq_learner_identity identity;
     aq_coordinator *coordinator;
     aq_policy_shelf *shelf;
     aq_learner_service_owner owner;
-    aq_learner_methods membership;
-    aq_learner_policy_methods policy;
-    aq_learner_operations_methods operations;
+    Actorq__V1__Membership_Service membership;
+    Actorq__V1__Policy_Service policy;
+    Actorq__V1__Operations_Service operations;
     aq_member_stats stats;
     aq_precision_gap gap;
     aq_told_evaluation told_evaluations[AQ_TOLD_EVALUATIONS_MAX];
