@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -51,7 +50,6 @@ struct aq_run_report {
     Actorq__V1__FindingStatus *finding_pointers[AQ_FINDINGS_MAX];
     aq_line_pace screenings, rankings; /* that change nothing */
     aq_log_limit train_limit, audit_limit, metrics_limit;
-    char metrics_trouble[AQ_ERROR_TEXT_MAX]; /* of the last line; "": it was written */
 };
 
 static void move_metrics(aq_run_report *report, const aq_metric_sums *sums)
@@ -100,14 +98,12 @@ static double wall_s(const aq_run_report *report)
 }
 
 /* A line that could not be written is lost; the run goes on. */
-static void say_unless_written(aq_run_report *report, int rc, const aq_error *error)
+static void say_unless_written(aq_run_report *report, int rc)
 {
-    (void)snprintf(report->metrics_trouble, sizeof(report->metrics_trouble), "%s",
-                   rc != 0 ? error->text : "");
     if (rc != 0) {
         aq_log_limited(&report->metrics_limit, aq_clock_monotonic_ns(), AQ_LOG_WARN,
                        "metrics_failed", "training goes on without this line", "error=%s",
-                       AQ_LOG_QUOTED(error->text));
+                       AQ_LOG_QUOTED(aq_metrics_trouble(report->parts->metrics)));
     }
 }
 
@@ -248,14 +244,8 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
         .batch_wait_share = window->wait_share,
         .best = aq_coordinator_best(report->parts->coordinator),
     };
-    aq_error error;
-    aq_metrics *metrics = report->parts->metrics;
-    const bool is_kept = aq_metrics_keeps_progress(metrics, sample.wall_s);
     add_objects(report, &sample);
-    const int rc = aq_metrics_progress(metrics, &sample, &error);
-    if (is_kept || rc != 0) { /* else nothing was tried, and what was lost before stays said */
-        say_unless_written(report, rc, &error);
-    }
+    say_unless_written(report, aq_metrics_progress(report->parts->metrics, &sample));
     json_decref(sample.replay);
     json_decref(sample.replay_use);
     json_decref(sample.time);
@@ -280,37 +270,30 @@ void aq_run_report_evaluated(aq_run_report *report, const aq_evaluation_result *
     aq_line_pace *pace = result->ranks_only ? &report->rankings : &report->screenings;
     const bool is_news = is_best || (result->confirmed && !result->ranks_only);
     const bool is_kept = aq_line_pace_take(pace, now_s) || is_news;
-    aq_error error;
-    const int rc = aq_metrics_evaluation(report->parts->metrics, now_s,
-                                         aq_coordinator_env_steps(report->parts->coordinator),
-                                         result, is_kept, &error);
-    if (is_kept || rc != 0) { /* as with progress */
-        say_unless_written(report, rc, &error);
-    }
+    int rc = aq_metrics_evaluation(report->parts->metrics, now_s,
+                                   aq_coordinator_env_steps(report->parts->coordinator), result,
+                                   is_kept);
+    say_unless_written(report, rc);
 }
 
 void aq_run_report_compared(aq_run_report *report, const aq_version_gap *gap)
 {
-    aq_error error;
     int rc = aq_metrics_gap(report->parts->metrics, wall_s(report),
-                            aq_coordinator_env_steps(report->parts->coordinator), gap, &error);
-    say_unless_written(report, rc, &error);
+                            aq_coordinator_env_steps(report->parts->coordinator), gap);
+    say_unless_written(report, rc);
 }
 
 void aq_run_report_setting(aq_run_report *report, const char *key, const char *before,
                            const char *after)
 {
-    aq_error error;
-    int rc =
-        aq_metrics_setting(report->parts->metrics, wall_s(report),
-                           aq_coordinator_env_steps(report->parts->coordinator),
-                           aq_training_step(report->parts->training), key, before, after, &error);
-    say_unless_written(report, rc, &error);
+    int rc = aq_metrics_setting(report->parts->metrics, wall_s(report),
+                                aq_coordinator_env_steps(report->parts->coordinator),
+                                aq_training_step(report->parts->training), key, before, after);
+    say_unless_written(report, rc);
 }
 
 void aq_run_report_ended(aq_run_report *report)
 {
-    aq_error error;
     const int64_t now_ns = aq_clock_monotonic_ns();
     move_window(report, now_ns);
     find(report, now_ns);
@@ -336,7 +319,7 @@ void aq_run_report_ended(aq_run_report *report)
            "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
            outcome.state, outcome.env_steps, outcome.learner_steps, outcome.wall_s,
            best != NULL ? best->return_mean : (double)NAN);
-    say_unless_written(report, aq_metrics_end(report->parts->metrics, &outcome, &error), &error);
+    say_unless_written(report, aq_metrics_end(report->parts->metrics, &outcome));
     json_decref(outcome.energy);
     json_decref(outcome.time);
 }
@@ -386,9 +369,9 @@ void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *stat
     fill_findings(report, status);
     status->staleness_mean = window->staleness;
     fill_replay_use(report, status->replay_use);
-    status->trouble = report->metrics_trouble[0] != '\0'
-                          ? report->metrics_trouble
-                          : aq_wire_text(aq_training_trouble(report->parts->training));
+    const char *trouble = aq_metrics_trouble(report->parts->metrics);
+    status->trouble =
+        aq_wire_text(trouble[0] != '\0' ? trouble : aq_training_trouble(report->parts->training));
     status->energy = aq_energy_account_status(report->parts->energy);
     status->products = aq_wire_text(aq_products_format(&report->parts->live.now.config));
 }

@@ -23,6 +23,7 @@ struct aq_metrics {
     bool torn; /* the file ends within a line that a full disk cut short: the next begins with \n */
     aq_metrics_mirror *mirror; /* NULL: none */
     aq_line_pace progress;
+    aq_error trouble; /* of the last line that was tried; its text is "" where it was written */
 };
 
 /* Whether an earlier process left the file with a line that has no end. */
@@ -72,11 +73,11 @@ void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror)
     metrics->mirror = mirror;
 }
 
-static int append_text(aq_metrics *metrics, const json_t *line, aq_error *error)
+static int append_text(aq_metrics *metrics, const json_t *line)
 {
     char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
     if (!text) {
-        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", metrics->path);
+        return aq_fail(&metrics->trouble, AQ_E_NOMEM, "%s: out of memory", metrics->path);
     }
     size_t size = strlen(text);
     char *whole = aq_alloc(size + 2, 1);
@@ -97,31 +98,39 @@ static int append_text(aq_metrics *metrics, const json_t *line, aq_error *error)
         aq_free(whole);
     }
     free(text);
-    return rc != 0 ? aq_fail(error, rc, "%s: %s", metrics->path, aq_error_text(rc)) : 0;
+    return rc != 0 ? aq_fail(&metrics->trouble, rc, "%s: %s", metrics->path, aq_error_text(rc)) : 0;
 }
 
-/* Trouble lasts until a line is written: so the next of progress is, however old the run. */
+/* What came of a line that was tried. Trouble lasts until one is written: so the next of progress
+ * is tried, however old the run. */
 static int noted(aq_metrics *metrics, int rc)
 {
     if (rc != 0) {
         metrics->progress = (aq_line_pace){0};
+    } else {
+        metrics->trouble.text[0] = '\0';
     }
     return rc;
 }
 
-/* Steals `line`, which may be NULL when it could not be made. Each file is tried; the error is the
- * first one's. A line that is not kept is in no file. */
-static int append(aq_metrics *metrics, json_t *line, bool is_kept, aq_error *error)
+/* Steals `line`, which may be NULL when it could not be made. Each file is tried; the trouble is
+ * the first one's. A line that is not kept is in no file. */
+static int append(aq_metrics *metrics, json_t *line, bool is_kept)
 {
     aq_error again;
-    int rc = is_kept ? append_text(metrics, line, error) : 0;
+    int rc = is_kept ? append_text(metrics, line) : 0;
     if (line && metrics->mirror) {
-        int mirrored =
-            aq_metrics_mirror_line(metrics->mirror, line, is_kept, rc != 0 ? &again : error);
+        int mirrored = aq_metrics_mirror_line(metrics->mirror, line, is_kept,
+                                              rc != 0 ? &again : &metrics->trouble);
         rc = rc != 0 ? rc : mirrored;
     }
     json_decref(line);
-    return noted(metrics, rc);
+    return is_kept ? noted(metrics, rc) : rc;
+}
+
+const char *aq_metrics_trouble(const aq_metrics *metrics)
+{
+    return metrics->trouble.text;
 }
 
 /* A copy in which numbers that JSON doesn't know, which reflection shows as texts, are null. */
@@ -168,12 +177,7 @@ static json_t *best_json(const aq_evaluation_result *best)
                            aq_json_number(best->return_std), "confirmed", best->confirmed);
 }
 
-bool aq_metrics_keeps_progress(const aq_metrics *metrics, double wall_s)
-{
-    return aq_line_pace_is_due(&metrics->progress, wall_s);
-}
-
-int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq_error *error)
+int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample)
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
@@ -202,8 +206,8 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
     put_part(line, "time", sample->time);
     put_part(line, "energy", sample->energy);
     (void)json_object_set_new(line, "best", best_json(sample->best));
-    const bool is_kept = aq_metrics_keeps_progress(metrics, sample->wall_s);
-    const int rc = append(metrics, line, is_kept, error);
+    const bool is_kept = aq_line_pace_is_due(&metrics->progress, sample->wall_s);
+    const int rc = append(metrics, line, is_kept);
     if (is_kept && rc == 0) {
         aq_line_pace_of_seconds(&metrics->progress, sample->wall_s);
     }
@@ -211,7 +215,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
 }
 
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
-                          const aq_evaluation_result *result, bool is_kept, aq_error *error)
+                          const aq_evaluation_result *result, bool is_kept)
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "event",
@@ -226,11 +230,11 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
         (void)json_object_set_new(line, "return_fp32", aq_json_number(result->fp32_mean));
         (void)json_object_set_new(line, "return_fp32_std", aq_json_number(result->fp32_std));
     }
-    return append(metrics, line, is_kept, error);
+    return append(metrics, line, is_kept);
 }
 
 int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
-                   const aq_version_gap *gap, aq_error *error)
+                   const aq_version_gap *gap)
 {
     json_t *line =
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "gap", "wall_s",
@@ -238,18 +242,18 @@ int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                   aq_json_count(gap->version), "episodes", aq_json_count(gap->episodes),
                   "return_fp32", aq_json_number(gap->return_fp32), "mean",
                   aq_json_number(gap->mean), "ci95", aq_json_number(aq_version_gap_ci95(gap)));
-    return append(metrics, line, true, error);
+    return append(metrics, line, true);
 }
 
 int aq_metrics_setting(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                        uint64_t learner_steps, const char *key, const char *before,
-                       const char *after, aq_error *error)
+                       const char *after)
 {
     json_t *line =
         json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:s}", "event", "setting", "wall_s",
                   aq_json_number(wall_s), "env_steps", aq_json_count(env_steps), "learner_steps",
                   aq_json_count(learner_steps), "key", key, "before", before, "after", after);
-    int rc = append_text(metrics, line, error); /* it is no number, and so not in the mirror */
+    int rc = append_text(metrics, line); /* it is no number, and so not in the mirror */
     json_decref(line);
     return noted(metrics, rc);
 }
@@ -276,7 +280,7 @@ static json_t *findings_json(const aq_findings *findings)
     return list;
 }
 
-int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
+int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome)
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "event", "end",
@@ -293,5 +297,5 @@ int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_er
     put_part(line, "energy", outcome->energy);
     (void)json_object_set_new(line, "precision_gap", gap_of_run(&outcome->gap));
     (void)json_object_set_new(line, "best", best_json(outcome->best));
-    return append(metrics, line, true, error);
+    return append(metrics, line, true);
 }

@@ -64,23 +64,22 @@ void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
 /* From now on each line goes there, too. Takes the mirror over. */
 void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror);
 
+/* Why the last line that was tried is not in every file; "": it is. Valid until the next line. */
+const char *aq_metrics_trouble(const aq_metrics *metrics);
+
 /* A full disk loses the line, not the run. Progress is told once a second; of an old run not every
  * line is kept in files, see line_pace.h. An evaluation that is not kept is for the history alone.
  */
-bool aq_metrics_keeps_progress(const aq_metrics *metrics, double wall_s); /* of that time */
-int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample,
-                        aq_error *error) AQ_MUST_USE;
+int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample) AQ_MUST_USE;
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
-                          const aq_evaluation_result *result, bool is_kept,
-                          aq_error *error) AQ_MUST_USE;
+                          const aq_evaluation_result *result, bool is_kept) AQ_MUST_USE;
 int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
-                   const aq_version_gap *gap, aq_error *error) AQ_MUST_USE;
+                   const aq_version_gap *gap) AQ_MUST_USE;
 /* A setting was changed in the running system; the values are as the configuration has them. It is
  * not mirrored: it has no numbers. */
 int aq_metrics_setting(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                        uint64_t learner_steps, const char *key, const char *before,
-                       const char *after, aq_error *error) AQ_MUST_USE;
-int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome,
-                   aq_error *error) AQ_MUST_USE;
+                       const char *after) AQ_MUST_USE;
+int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome) AQ_MUST_USE;
 
 #endif

@@ -106,7 +106,7 @@ static aq_metrics_sample sample_of(double loss)
 static int progress(metrics_desk *desk, double loss)
 {
     aq_metrics_sample sample = sample_of(loss);
-    return aq_metrics_progress(desk->metrics, &sample, NULL);
+    return aq_metrics_progress(desk->metrics, &sample);
 }
 
 static double number(const json_t *object, const char *key)
@@ -156,7 +156,7 @@ TEST_IN(metrics_desk, desk, what_replay_came_to_is_part_of_the_line)
         json_pack("{s:i, s:[i,i], s:s, s:[{s:s, s:s}]}", "inserted", 5, "age_ms", 1, 2, "waiting",
                   "for actors", "tables", "name", "main", "times_sampled", "NaN");
     sample.replay_use = json_pack("{s:i, s:s}", "answers", 9, "answer_ms_mean", "-Infinity");
-    assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
+    assert_int_equal(aq_metrics_progress(desk->metrics, &sample), 0);
     json_decref(sample.replay);
     json_decref(sample.replay_use);
 
@@ -191,7 +191,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
                                    .return_max = 500,
                                    .cut_off = 3,
                                    .confirmed = true};
-    assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, true, NULL), 0);
+    assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, true), 0);
     aq_metrics_outcome outcome = {
         .state = "solved",
         .products = "bf16",
@@ -201,7 +201,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_and_the_end_are_lines_of_their_own)
         .policies = {.versions = 80, .fallbacks = 20, .bytes = 900, .bytes_fp32 = 1000},
         .findings = {.rows = {{"a", "learner.tau=0.005"}}, .count = 1},
         .best = &result};
-    assert_int_equal(aq_metrics_end(desk->metrics, &outcome, NULL), 0);
+    assert_int_equal(aq_metrics_end(desk->metrics, &outcome), 0);
 
     const metrics_lines *lines = read_lines(desk, 2);
     assert_is(lines->objects[0],
@@ -229,12 +229,12 @@ TEST_IN(metrics_desk, desk, a_comparison_is_a_line_and_their_sum_part_of_the_end
     const aq_version_gap other = {
         .version = 8, .episodes = 4, .return_fp32 = 95, .mean = 2, .std = 2};
     aq_metrics_outcome outcome = {.state = "budget", .products = "fp32"};
-    assert_int_equal(aq_metrics_end(metrics, &outcome, NULL), 0);
+    assert_int_equal(aq_metrics_end(metrics, &outcome), 0);
     aq_precision_gap_add(&outcome.gap, &one);
     aq_precision_gap_add(&outcome.gap, &other);
-    assert_int_equal(aq_metrics_gap(metrics, 30, 5000, &one, NULL), 0);
-    assert_int_equal(aq_metrics_gap(metrics, 31, 5001, &other, NULL), 0);
-    assert_int_equal(aq_metrics_end(metrics, &outcome, NULL), 0);
+    assert_int_equal(aq_metrics_gap(metrics, 30, 5000, &one), 0);
+    assert_int_equal(aq_metrics_gap(metrics, 31, 5001, &other), 0);
+    assert_int_equal(aq_metrics_end(metrics, &outcome), 0);
 
     json_t *const *lines = read_lines(desk, 4)->objects;
     assert_null(json_object_get(lines[0], "precision_gap")); /* nothing was compared */
@@ -314,8 +314,8 @@ TEST_IN(metrics_desk, desk, an_old_run_keeps_a_line_now_and_then)
     aq_metrics_sample sample = sample_of(1);
     for (unsigned i = 0; i < 100; i++) {
         sample.wall_s = 36000 + i;
-        assert_true(aq_metrics_keeps_progress(desk->metrics, sample.wall_s) == (i % 10 == 0));
-        assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
+        assert_int_equal(aq_metrics_progress(desk->metrics, &sample), 0);
+        read_lines(desk, 1 + i / 10);
     }
     assert_true(number(read_lines(desk, 10)->objects[9], "wall_s") == 36090);
 }
@@ -327,12 +327,14 @@ TEST_IN(metrics_desk, desk, trouble_of_an_old_run_lasts_until_a_line_is_written)
     fixture_limit_file_size(1);
     for (unsigned i = 0; i < 3; i++) {
         sample.wall_s = 36000 + i;
-        assert_true(aq_metrics_progress(desk->metrics, &sample, NULL) != 0);
+        assert_true(aq_metrics_progress(desk->metrics, &sample) != 0);
+        assert_says(aq_metrics_trouble(desk->metrics), "metrics.jsonl");
     }
     fixture_limit_file_size(0);
     for (unsigned i = 3; i < 6; i++) {
         sample.wall_s = 36000 + i;
-        assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
+        assert_int_equal(aq_metrics_progress(desk->metrics, &sample), 0);
+        assert_string_equal(aq_metrics_trouble(desk->metrics), "");
     }
     const char *text = file_text(file_of(desk));
     assert_says(text, "\"wall_s\":36003");
@@ -351,7 +353,7 @@ TEST_IN(metrics_desk, desk, an_evaluation_that_is_not_kept_is_in_the_history_alo
                                      .history = history};
     assert_int_equal(aq_metrics_mirror_open(&config, &mirror, NULL), 0);
     aq_metrics_set_mirror(desk->metrics, mirror);
-    assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, false, NULL), 0);
+    assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, false), 0);
     read_lines(desk, 0);
     assert_int_equal(
         aq_history_series_rows(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED)),
@@ -365,20 +367,23 @@ TEST_IN(metrics_desk, desk, after_another_line_failed_an_old_run_tries_the_next_
     aq_metrics_sample sample = sample_of(1);
     const aq_evaluation_result result = {.version = 9};
     sample.wall_s = 36000;
-    assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
-    assert_false(aq_metrics_keeps_progress(desk->metrics, 36001));
-    fixture_limit_file_size(1);
-    assert_true(aq_metrics_evaluation(desk->metrics, 36000.5, 1, &result, true, NULL) != 0);
-    fixture_limit_file_size(0);
-    assert_true(aq_metrics_keeps_progress(desk->metrics, 36001));
-
+    assert_int_equal(aq_metrics_progress(desk->metrics, &sample), 0);
     sample.wall_s = 36001;
-    assert_int_equal(aq_metrics_progress(desk->metrics, &sample, NULL), 0);
+    assert_int_equal(aq_metrics_progress(desk->metrics, &sample), 0);
+    read_lines(desk, 1);
     fixture_limit_file_size(1);
-    assert_true(
-        aq_metrics_setting(desk->metrics, 36001.5, 1, 1, "learner.tau", "0.1", "0.2", NULL) != 0);
+    assert_true(aq_metrics_evaluation(desk->metrics, 36001.5, 1, &result, true) != 0);
     fixture_limit_file_size(0);
-    assert_true(aq_metrics_keeps_progress(desk->metrics, 36002));
+    sample.wall_s = 36002;
+    assert_int_equal(aq_metrics_progress(desk->metrics, &sample), 0);
+    read_lines(desk, 2);
+
+    fixture_limit_file_size(1);
+    assert_true(aq_metrics_setting(desk->metrics, 36002.5, 1, 1, "learner.tau", "0.1", "0.2") != 0);
+    fixture_limit_file_size(0);
+    sample.wall_s = 36003;
+    assert_int_equal(aq_metrics_progress(desk->metrics, &sample), 0);
+    read_lines(desk, 3);
 }
 
 TEST_IN(metrics_desk, desk, a_full_disk_is_said)
@@ -389,8 +394,8 @@ TEST_IN(metrics_desk, desk, a_full_disk_is_said)
         skip();
     }
     open_metrics(desk);
-    assert_refused(aq_metrics_progress(desk->metrics, &sample, &refusal), AQ_E_NO_SPACE,
-                   "metrics.jsonl");
+    assert_int_equal(aq_metrics_progress(desk->metrics, &sample), AQ_E_NO_SPACE);
+    assert_says(aq_metrics_trouble(desk->metrics), "metrics.jsonl");
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
