@@ -19,8 +19,7 @@ enum { FILE_BYTES_MAX = 32 << 20 };
 
 aq_run_energy aq_run_energy_none(void)
 {
-    aq_run_energy energy = {
-        .wall_s = NAN, .cpu_s = NAN, .energy_j = NAN, .idle_j = NAN, .carbon_g = NAN};
+    aq_run_energy energy = {.cpu_s = NAN, .energy_j = NAN, .idle_j = NAN, .carbon_g = NAN};
     for (size_t i = 0; i < AQ_ENERGY_ROLES; i++) {
         energy.role_cpu_s[i] = energy.role_j[i] = NAN;
     }
@@ -36,13 +35,12 @@ static int parse(json_t *file, aq_run_energy *energy)
 {
     const char *source;
     json_t *roles;
-    if (json_unpack(file, "{s:s, s:F, s:F, s:F, s:F, s:o, s:{s:F}}", "source", &source, "wall_s",
-                    &energy->wall_s, "cpu_s", &energy->cpu_s, "energy_j", &energy->energy_j,
-                    "idle_j", &energy->idle_j, "roles", &roles, "carbon", "carbon_g",
-                    &energy->carbon_g) ||
+    if (json_unpack(file, "{s:s, s:F, s:F, s:F, s:o, s:{s:F}}", "source", &source, "cpu_s",
+                    &energy->cpu_s, "energy_j", &energy->energy_j, "idle_j", &energy->idle_j,
+                    "roles", &roles, "carbon", "carbon_g", &energy->carbon_g) ||
         aq_text_set(energy->source, sizeof(energy->source), source) != 0 ||
-        !is_amount(energy->wall_s) || !is_amount(energy->cpu_s) || !is_amount(energy->energy_j) ||
-        !is_amount(energy->idle_j) || !is_amount(energy->carbon_g)) {
+        !is_amount(energy->cpu_s) || !is_amount(energy->energy_j) || !is_amount(energy->idle_j) ||
+        !is_amount(energy->carbon_g)) {
         return AQ_E_CORRUPT;
     }
     for (size_t i = 0; i < AQ_ENERGY_ROLES; i++) {

@@ -12,7 +12,6 @@ enum { AQ_ENERGY_LINE_MAX = 512 };
 
 typedef struct aq_run_energy {
     char source[8]; /* "rapl", "perf" or "model", of all joules; "": nothing is known */
-    double wall_s;
     double cpu_s;
     double energy_j;                    /* of all roles */
     double idle_j;                      /* of the machines, beside it */
