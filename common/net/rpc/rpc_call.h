@@ -10,11 +10,11 @@
 #include "common/net/rpc/id_map.h"
 #include "common/net/rpc/rpc.h"
 #include "common/net/rpc/rpc_guard.h"
-#include "common/net/rpc/rpc_methods.h"
 #include "common/net/rpc/rpc_repeats.h"
 #include "proto/rpc.pb-c.h"
 
 enum {
+    AQ_RPC_SERVICES_MAX = 16,
     AQ_RPC_PEER_MAX = 128,
     AQ_RPC_ASKERS_MAX = 2,            /* the last connection and the one before */
     AQ_RPC_STATUS_REPLY_BYTES = 4096, /* what a reply without a body always fits in */
@@ -41,7 +41,8 @@ typedef struct aq_rpc_call {
 } aq_rpc_call;
 
 struct aq_rpc_dispatcher {
-    aq_rpc_methods methods;
+    ProtobufCService *services[AQ_RPC_SERVICES_MAX];
+    size_t service_count;
     aq_id_map calls; /* in progress */
     aq_rpc_repeats *repeats;
     aq_rpc_guard *guard; /* NULL: whoever calls is served */

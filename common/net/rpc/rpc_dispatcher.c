@@ -12,6 +12,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/nearest.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc.h"
 #include "common/net/rpc/rpc_call.h"
@@ -68,10 +69,10 @@ void aq_rpc_dispatcher_destroy(aq_rpc_dispatcher *dispatcher)
 
 int aq_rpc_dispatcher_add(aq_rpc_dispatcher *dispatcher, ProtobufCService *service)
 {
-    if (dispatcher->methods.service_count == AQ_RPC_SERVICES_MAX) {
+    if (dispatcher->service_count == AQ_RPC_SERVICES_MAX) {
         return AQ_E_FULL;
     }
-    dispatcher->methods.services[dispatcher->methods.service_count++] = service;
+    dispatcher->services[dispatcher->service_count++] = service;
     return 0;
 }
 
@@ -116,14 +117,44 @@ static void refuse_frame(aq_rpc_dispatcher *dispatcher, aq_rpc_asker from, enum 
     aq_rpc_reply_status(dispatcher, from, 0, code, why, NULL);
 }
 
+/* "package.Service/Method" to a service and one of its methods; NULL when there is none. */
+static const ProtobufCMethodDescriptor *
+find_method(const aq_rpc_dispatcher *dispatcher, const char *name, ProtobufCService **ret_service)
+{
+    const char *slash = strrchr(name, '/');
+
+    for (size_t i = 0; slash != NULL && i < dispatcher->service_count; i++) {
+        ProtobufCService *service = dispatcher->services[i];
+        const char *service_name = service->descriptor->name;
+        size_t length = (size_t)(slash - name);
+
+        if (strlen(service_name) == length && memcmp(service_name, name, length) == 0) {
+            *ret_service = service;
+            return protobuf_c_service_descriptor_get_method_by_name(service->descriptor, slash + 1);
+        }
+    }
+    return NULL;
+}
+
 static void refuse_method(aq_rpc_dispatcher *dispatcher, const aq_rpc_request *from)
 {
-    char nearest[AQ_RPC_METHOD_MAX] = "";
-    bool is_near = aq_rpc_methods_nearest(&dispatcher->methods, from->envelope->method, nearest);
+    const char *method = from->envelope->method;
+    char offered[AQ_RPC_METHOD_MAX];
+    aq_nearest nearest;
 
+    aq_nearest_init(&nearest, method);
+    for (size_t i = 0; i < dispatcher->service_count; i++) {
+        const ProtobufCServiceDescriptor *service = dispatcher->services[i]->descriptor;
+
+        for (unsigned k = 0; k < service->n_methods; k++) {
+            snprintf(offered, sizeof(offered), "%s/%s", service->name, service->methods[k].name);
+            (void)aq_nearest_offer(&nearest, offered);
+        }
+    }
+    const char *near = aq_nearest_name(&nearest);
     aq_rpc_refuse(dispatcher, from, AQ_RPC_UNIMPLEMENTED, "no method %.*s here%s%s%s",
-                  AQ_RPC_METHOD_MAX, from->envelope->method, is_near ? "; did you mean " : "",
-                  nearest, is_near ? "?" : "");
+                  AQ_RPC_METHOD_MAX, method, near != NULL ? "; did you mean " : "",
+                  near != NULL ? near : "", near != NULL ? "?" : "");
 }
 
 /* The same request again, while its call is in progress: the answer will go to the newest who
@@ -285,8 +316,7 @@ static void dispatch_request(aq_rpc_dispatcher *dispatcher, aq_rpc_request *from
         (dispatcher->guard != NULL && !is_allowed(dispatcher, from))) {
         return;
     }
-    const ProtobufCMethodDescriptor *method =
-        aq_rpc_methods_find(&dispatcher->methods, envelope->method, &service);
+    const ProtobufCMethodDescriptor *method = find_method(dispatcher, envelope->method, &service);
     if (method == NULL) {
         refuse_method(dispatcher, from);
         return;
