@@ -68,7 +68,8 @@ struct aq_push {
     uint64_t connected_at_ms; /* in the loop's time */
     uint32_t back_off_ms;
     aq_net_limits limits;
-    aq_seal *seal; /* NULL: nothing is sealed */
+    bool is_sealing;
+    aq_seal seal;
     aq_push_events events;
     aq_rng rng;
     char url[AQ_URL_MAX];
@@ -300,35 +301,23 @@ static void on_changed(uv_async_t *async)
 
 /* ---- the seal ------------------------------------------------------------------------------ */
 
-static void drop_seal(aq_push *push)
-{
-    if (push->seal != NULL) {
-        aq_wipe(push->seal, sizeof(*push->seal));
-        aq_free(push->seal);
-        push->seal = NULL;
-    }
-}
-
 /* With a token that may send experience. */
 static int make_seal(aq_push *push)
 {
     const aq_token *token = aq_security_token(push->limits.security);
-    int rc = AQ_E_NOMEM;
+    int rc = token != NULL ? aq_token_seal(token, &push->seal) : AQ_E_INVALID;
 
-    if (token == NULL) {
-        return 0;
-    }
-    push->seal = aq_alloc(1, sizeof(*push->seal));
-    if (push->seal != NULL) {
-        rc = aq_token_seal(token, push->seal);
-    }
-    if (rc < 0) {
-        drop_seal(push);
-    }
+    push->is_sealing = rc == 0;
     return rc == AQ_E_INVALID ? 0 : rc;
 }
 
 /* ---- the interface ------------------------------------------------------------------------- */
+
+static void free_push(aq_push *push)
+{
+    aq_wipe(&push->seal, sizeof(push->seal));
+    aq_free(push);
+}
 
 static void on_handle_closed(uv_handle_t *handle)
 {
@@ -336,8 +325,7 @@ static void on_handle_closed(uv_handle_t *handle)
 
     push->open_handles--;
     if (push->open_handles == 0) {
-        drop_seal(push);
-        aq_free(push);
+        free_push(push);
     }
 }
 
@@ -379,13 +367,12 @@ int aq_push_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits
     AQ_ASSERT(rc == 0); /* it is valid, so it fits */
     rc = make_seal(push);
     if (rc < 0) {
-        aq_free(push);
+        free_push(push);
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     rc = uv_async_init(loop, &push->changed, on_changed);
     if (rc != 0) {
-        drop_seal(push);
-        aq_free(push);
+        free_push(push);
         return aq_fail(error, aq_error_from_errno(-rc), "%s", uv_strerror(rc));
     }
     rc = uv_timer_init(loop, &push->timer);
@@ -450,12 +437,12 @@ int aq_push_send(aq_push *push, const void *bytes, size_t size)
     if (!push->connected || link->blocked) {
         return AQ_E_AGAIN;
     }
-    if (nng_msg_alloc(&message, size + (push->seal != NULL ? AQ_SEAL_BYTES : 0)) != 0) {
+    if (nng_msg_alloc(&message, size + (push->is_sealing ? AQ_SEAL_BYTES : 0)) != 0) {
         return AQ_E_NOMEM;
     }
     uint8_t *body = nng_msg_body(message);
-    if (push->seal != NULL) {
-        aq_seal_copy(push->seal, bytes, size, body);
+    if (push->is_sealing) {
+        aq_seal_copy(&push->seal, bytes, size, body);
     } else {
         memcpy(body, bytes, size);
     }
