@@ -25,16 +25,6 @@ enum {
     DAY_S = 24 * 3600,
 };
 
-static const struct {
-    enum aq_access_role role;
-    bool listens;
-} roles[] = {
-    {AQ_ACCESS_LEARNER, true},    {AQ_ACCESS_REPLAY, true},    {AQ_ACCESS_ACTOR, false},
-    {AQ_ACCESS_EVALUATOR, false}, {AQ_ACCESS_OPERATOR, false},
-};
-
-enum { ROLE_COUNT = sizeof(roles) / sizeof(roles[0]) };
-
 /* ---- files --------------------------------------------------------------------------------- */
 
 static int join(char path[PATH_MAX], const char *folder, const char *part, const char *name,
@@ -89,12 +79,12 @@ static int is_empty(const char *path, bool *ret_empty, aq_error *error)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static int make_role(const char *path, size_t index, const aq_certificate *authority, int64_t now_s,
-                     unsigned days, aq_error *error)
+static int make_role(const char *path, enum aq_access_role role, const aq_certificate *authority,
+                     int64_t now_s, unsigned days, aq_error *error)
 {
-    const char *name = aq_access_role_name(roles[index].role);
+    const char *name = aq_access_role_name(role);
     const aq_certificate_spec spec = {.name = name,
-                                      .listens = roles[index].listens,
+                                      .listens = aq_access_role_listens(role),
                                       .from_s = now_s - SKEW_S,
                                       .until_s = now_s + (int64_t)days * DAY_S};
     aq_certificate made = {0};
@@ -194,8 +184,8 @@ static int make_folders(const char *path, aq_error *error)
     if (rc == 0) {
         rc = make_folder(part, error);
     }
-    for (size_t i = 0; rc == 0 && i < ROLE_COUNT; i++) {
-        rc = join(part, path, aq_access_role_name(roles[i].role), "", error);
+    for (int role = AQ_ACCESS_LEARNER; rc == 0 && role < AQ_ACCESS_ROLE_COUNT; role++) {
+        rc = join(part, path, aq_access_role_name((enum aq_access_role)role), "", error);
         if (rc == 0) {
             rc = make_folder(part, error);
         }
@@ -215,10 +205,10 @@ int aq_certs_folder_make(const char *path, int64_t now_s, unsigned days, aq_erro
     if (rc == 0) {
         rc = make_master(path, master, error);
     }
-    for (size_t i = 0; rc == 0 && i < ROLE_COUNT; i++) {
-        rc = make_role(path, i, &authority, now_s, days, error);
+    for (int role = AQ_ACCESS_LEARNER; rc == 0 && role < AQ_ACCESS_ROLE_COUNT; role++) {
+        rc = make_role(path, (enum aq_access_role)role, &authority, now_s, days, error);
         if (rc == 0) {
-            rc = make_token(path, roles[i].role, master, error);
+            rc = make_token(path, (enum aq_access_role)role, master, error);
         }
     }
     aq_wipe(master, sizeof(master));
@@ -311,10 +301,10 @@ int aq_certs_folder_renew(const char *path, int64_t now_s, unsigned days, aq_err
     if (rc == 0) {
         rc = check_authority(path, &authority, now_s, days, error);
     }
-    for (size_t i = 0; rc == 0 && i < ROLE_COUNT; i++) {
-        rc = keep_token(path, roles[i].role, error);
+    for (int role = AQ_ACCESS_LEARNER; rc == 0 && role < AQ_ACCESS_ROLE_COUNT; role++) {
+        rc = keep_token(path, (enum aq_access_role)role, error);
         if (rc == 0) {
-            rc = make_role(path, i, &authority, now_s, days, error);
+            rc = make_role(path, (enum aq_access_role)role, &authority, now_s, days, error);
         }
     }
     aq_wipe(&authority, sizeof(authority));

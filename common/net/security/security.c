@@ -49,11 +49,6 @@ static int find_token(const aq_daemon_options *options, enum aq_access_role own,
                                      : AQ_E_NOT_FOUND;
 }
 
-static bool is_called(enum aq_access_role role)
-{
-    return role == AQ_ACCESS_LEARNER || role == AQ_ACCESS_REPLAY;
-}
-
 /* Whether the daemon of role `own` can be that with the token from `place`. */
 static int check_token(const aq_token *token, enum aq_access_role own, const char *place,
                        aq_error *error)
@@ -65,7 +60,7 @@ static int check_token(const aq_token *token, enum aq_access_role own, const cha
                        "%s is the token of the role %s; this daemon needs that of the role %s",
                        place, aq_access_role_name(holds), aq_access_role_name(own));
     }
-    if (is_called(own) && !aq_token_is_for_listening(token)) {
+    if (aq_access_role_listens(own) && !aq_token_is_for_listening(token)) {
         return aq_fail(error, AQ_E_INVALID,
                        "%s names no role that may call this daemon, as those of 'actorq certs' do",
                        place);
@@ -104,7 +99,7 @@ int aq_security_load(const aq_daemon_options *options, enum aq_access_role own,
     }
     int rc = load_token(options, own, &security->token, error);
     if (rc == 0 && options->certs_dir != NULL) {
-        rc = aq_tls_load(options->certs_dir, is_called(own), &security->tls, error);
+        rc = aq_tls_load(options->certs_dir, aq_access_role_listens(own), &security->tls, error);
     }
     if (rc < 0) {
         aq_security_destroy(security);

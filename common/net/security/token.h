@@ -52,7 +52,9 @@ enum aq_access_role {
 };
 
 enum {
-    AQ_ACCESS_ROLE_COUNT = 7,
+#define AQ_ACCESS_ONE(name, number, text) +1
+    AQ_ACCESS_ROLE_COUNT = AQ_ACCESS_ROLE_LIST(AQ_ACCESS_ONE),
+#undef AQ_ACCESS_ONE
     AQ_TOKEN_KEY_BYTES = 32,
     AQ_TOKEN_MAC_BYTES = 32,
     AQ_TOKEN_TEXT_MAX = 4096,
@@ -61,6 +63,12 @@ enum {
 };
 
 const char *aq_access_role_name(enum aq_access_role role);
+
+/* Whether daemons of that role are called. */
+static inline bool aq_access_role_listens(enum aq_access_role role)
+{
+    return role == AQ_ACCESS_LEARNER || role == AQ_ACCESS_REPLAY;
+}
 
 typedef struct aq_token aq_token;
 
