@@ -132,7 +132,7 @@ static int take(const char *folder, const struct mode *mode, int port, aq_error 
     }
     rc = aq_pull_create(&loop, push_url, &limits, drop, NULL, &pull, error);
     if (rc == 0) {
-        rc = aq_rpc_server_create(&loop, rpc_url, &limits, dispatcher, 8, &server, error);
+        rc = aq_rpc_server_create(&loop, rpc_url, &limits, dispatcher, &server, error);
     }
     if (rc == 0) {
         (void)uv_run(&loop, UV_RUN_DEFAULT); /* until it is killed */

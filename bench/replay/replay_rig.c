@@ -208,8 +208,8 @@ static int serve_membership(aq_replay_rig *rig, const aq_rig_config *config, aq_
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     aq_rpc_dispatcher_name(rig->dispatcher, AQ_ACCESS_LEARNER, 0);
-    return aq_rpc_server_create(rig->loop, url, &rig->place.limits, rig->dispatcher, CALLS_MAX,
-                                &rig->learner, error);
+    return aq_rpc_server_create(rig->loop, url, &rig->place.limits, rig->dispatcher, &rig->learner,
+                                error);
 }
 
 int aq_replay_rig_open(uv_loop_t *loop, const aq_rig_config *config, aq_replay_rig **ret_rig,

@@ -56,8 +56,7 @@ int aq_learner_ports_open(uv_loop_t *loop, const char *listen_url, const aq_run_
     }
     aq_daemon_security_watch(security, ports->dispatcher);
     aq_rpc_dispatcher_name(ports->dispatcher, AQ_ACCESS_LEARNER, 0);
-    rc = aq_rpc_server_create(loop, listen_url, &limits, ports->dispatcher, CALLS_MAX,
-                              &ports->server, error);
+    rc = aq_rpc_server_create(loop, listen_url, &limits, ports->dispatcher, &ports->server, error);
     if (rc != 0) {
         return rc;
     }

@@ -354,7 +354,7 @@ static int open_sockets(replay_daemon *daemon, aq_error *error)
     aq_rpc_dispatcher_name(daemon->dispatcher, AQ_ACCESS_REPLAY,
                            aq_incarnation_name(daemon->identity.incarnation));
     int rc = aq_rpc_server_create(&daemon->loop, listen_url, &limits, daemon->dispatcher,
-                                  AQ_REPLAY_CALLS_MAX, &daemon->server, error);
+                                  &daemon->server, error);
     if (rc != 0) {
         return rc;
     }

@@ -22,6 +22,7 @@
 #include "common/base/memory.h"
 #include "common/net/nng_mend/net_peers.h"
 #include "common/net/nng_mend/nng_close.h"
+#include "common/net/rpc/rpc_call.h"
 #include "common/net/security/nng_error.h"
 #include "common/net/security/security.h"
 #include "common/net/sockets/endpoint.h"
@@ -332,19 +333,17 @@ static void free_slots(aq_rpc_server *server)
 }
 
 int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
-                         aq_rpc_dispatcher *dispatcher, size_t calls_max,
-                         aq_rpc_server **ret_server, aq_error *error)
+                         aq_rpc_dispatcher *dispatcher, aq_rpc_server **ret_server, aq_error *error)
 {
     aq_rpc_server *server = aq_alloc(1, sizeof(*server));
     int rc = AQ_E_NOMEM;
 
-    AQ_ASSERT(calls_max > 0);
     if (server == NULL) {
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     server->dispatcher = dispatcher;
     server->request_bytes_max = limits->message_bytes_max;
-    server->slots_max = calls_max + SPARE_SLOTS;
+    server->slots_max = dispatcher->calls.count_max + SPARE_SLOTS;
     server->unsent_max = UNSENT_BYTES_MAX;
     server->slots = aq_alloc(server->slots_max, sizeof(*server->slots));
     server->shares = aq_alloc(server->slots_max, sizeof(*server->shares));

@@ -17,8 +17,8 @@ typedef struct aq_rpc_server aq_rpc_server;
  * limits->security has a token the dispatcher is guarded with it. limits->message_bytes_max is of
  * requests; what a reply may be the dispatcher says. */
 int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
-                         aq_rpc_dispatcher *dispatcher, size_t calls_max,
-                         aq_rpc_server **ret_server, aq_error *error) AQ_MUST_USE;
+                         aq_rpc_dispatcher *dispatcher, aq_rpc_server **ret_server,
+                         aq_error *error) AQ_MUST_USE;
 
 /* Stops listening; answers to calls still in progress go nowhere. NULL is fine. Answer all calls
  * before the dispatcher is destroyed. */

@@ -46,7 +46,7 @@ static int open_server(fetch_server *server, uv_loop_t *loop, const char *url)
         rc = aq_rpc_dispatcher_add(server->dispatcher, &server->policy.base);
     }
     if (rc == 0) {
-        rc = aq_rpc_server_create(loop, url, &storm_limits, server->dispatcher, 64, &server->server,
+        rc = aq_rpc_server_create(loop, url, &storm_limits, server->dispatcher, &server->server,
                                   NULL);
     }
     return rc;

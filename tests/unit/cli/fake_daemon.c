@@ -134,8 +134,8 @@ fake_daemon *fake_daemon_start(const char *url)
     daemon->stop.data = daemon;
     require(aq_rpc_dispatcher_create(CALLS_MAX, BYTES_MAX, BYTES_MAX, &daemon->dispatcher) == 0);
     require(aq_rpc_dispatcher_add(daemon->dispatcher, &daemon->operations.base) == 0);
-    if (aq_rpc_server_create(&daemon->loop, url, &limits, daemon->dispatcher, CALLS_MAX,
-                             &daemon->server, &error) != 0) {
+    if (aq_rpc_server_create(&daemon->loop, url, &limits, daemon->dispatcher, &daemon->server,
+                             &error) != 0) {
         (void)fprintf(stderr, "fake daemon: %s\n", error.text);
     }
     require(daemon->server != NULL);

@@ -20,7 +20,7 @@
 #include "tests/unit/actor/fake_learner.h"
 #include "tests/unit/actor/fake_shard.h"
 
-enum { PATIENCE_MS = 120000, CALLS_MAX = 16 };
+enum { PATIENCE_MS = 120000 };
 
 static const aq_net_limits limits = {
     .message_bytes_max = 1 << 20,
@@ -66,7 +66,7 @@ static void on_message(void *user, aq_lease *message, const char *peer)
 static void open_shard(const char *rpc_url, const char *push_url)
 {
     assert_int_equal(aq_rpc_server_create(&stage.loop, rpc_url, &limits, stage.shard.dispatcher,
-                                          CALLS_MAX, &stage.shard_server, NULL),
+                                          &stage.shard_server, NULL),
                      0);
     assert_int_equal(
         aq_pull_create(&stage.loop, push_url, &limits, on_message, NULL, &stage.pull, NULL), 0);
@@ -96,8 +96,7 @@ static int set_up(void **state)
     stage.learner.shards[0] = 1;
     stage.learner.shard_count = 1;
     assert_int_equal(aq_rpc_server_create(&stage.loop, "tcp://127.0.0.1:0", &limits,
-                                          stage.learner.dispatcher, CALLS_MAX,
-                                          &stage.learner_server, NULL),
+                                          stage.learner.dispatcher, &stage.learner_server, NULL),
                      0);
     assert_int_equal(aq_publisher_create("tcp://127.0.0.1:0", &limits, &stage.publisher, NULL), 0);
     snprintf(stage.learner_url, sizeof(stage.learner_url), "%s",

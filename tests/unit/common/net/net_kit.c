@@ -228,7 +228,7 @@ static void open_server(net_pair *pair)
 {
     const aq_net_limits limits = net_kit_secured(pair->own);
     assert_succeeds(aq_rpc_server_create(&pair->loop, pair->url, &limits, pair->dispatcher,
-                                         NET_PAIR_CALLS_MAX, &pair->server, &refusal));
+                                         &pair->server, &refusal));
     snprintf(pair->url, sizeof(pair->url), "%s", aq_rpc_server_url(pair->server));
 }
 

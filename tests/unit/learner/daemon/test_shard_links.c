@@ -231,8 +231,8 @@ static void start_shard(links_desk *desk, int index, uint64_t incarnation, const
     shard->hold = hold;
     assert_int_equal(aq_rpc_dispatcher_create(64, 65536, 0, &shard->dispatcher), 0);
     assert_int_equal(aq_rpc_dispatcher_add(shard->dispatcher, &shard->service.base), 0);
-    assert_succeeds(aq_rpc_server_create(&desk->loop, url, &limits, shard->dispatcher, 64,
-                                         &shard->server, NULL));
+    assert_succeeds(
+        aq_rpc_server_create(&desk->loop, url, &limits, shard->dispatcher, &shard->server, NULL));
 }
 
 static uint64_t join(links_desk *desk, uint64_t incarnation, const char *url)

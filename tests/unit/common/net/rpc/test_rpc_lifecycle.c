@@ -206,7 +206,7 @@ static void create_server_until_there_is_memory(uv_loop_t *loop, const char *url
     int rc;
     EACH_ALLOCATION_FAILS(rc) {
         assert_null(server);
-        rc = aq_rpc_server_create(loop, url, &net_kit_limits, dispatcher, 4, &server, &refusal);
+        rc = aq_rpc_server_create(loop, url, &net_kit_limits, dispatcher, &server, &refusal);
         assert_int_equal(refusal.code, rc);
     }
     aq_rpc_server_close(server);
