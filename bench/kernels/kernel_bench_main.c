@@ -19,8 +19,6 @@
 #include "common/sys/machine.h"
 #include "common/sys/process.h"
 
-#define COMMAND "bench kernels"
-
 enum { SPEED_BYTES_MAX = 64 << 20, SPEED_BYTES_MAX_QUICK = 1 << 20, BATCH_OF_POLICIES = 1 };
 
 /* Setting of a library and what it must be; NULL: not set. */
@@ -184,6 +182,7 @@ static int bench_kernels(int argc, char **argv)
 int main(int argc, char **argv)
 {
     aq_error error = {0};
-    return ensure_settings(argv, &error) == 0 ? bench_kernels(argc, argv)
-                                              : aq_command_failed(COMMAND, &error);
+    return ensure_settings(argv, &error) == 0
+               ? bench_kernels(argc, argv)
+               : aq_program_failed(aq_bench_plan_options()->program, &error);
 }

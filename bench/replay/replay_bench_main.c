@@ -21,8 +21,6 @@
 #include "common/sys/file.h"
 #include "common/sys/log.h"
 
-#define COMMAND "bench replay"
-
 static int measure(const aq_replay_bench_plan *plan, aq_replay_figures *ret_figures,
                    aq_error *error)
 {
@@ -70,8 +68,9 @@ static int bench_replay(int argc, char **argv)
 static int take_raw_messages(const char *url)
 {
     aq_error error = {0};
-    return aq_raw_messages_take(url, &error) == 0 ? EXIT_SUCCESS
-                                                  : aq_command_failed(COMMAND, &error);
+    return aq_raw_messages_take(url, &error) == 0
+               ? EXIT_SUCCESS
+               : aq_program_failed(aq_replay_bench_options()->program, &error);
 }
 
 int main(int argc, char **argv)

@@ -15,8 +15,6 @@
 #include "common/base/plain_text.h"
 #include "common/sys/process.h"
 
-enum { COMMAND_MAX = 64 };
-
 /* ---- finding one ----------------------------------------------------------------------------- */
 
 static void print_page(const aq_command_page *page, FILE *out)
@@ -203,11 +201,4 @@ int aq_program_failed(const char *program, const aq_error *error)
 {
     aq_print_failure(stderr, program, error->text);
     return EXIT_FAILURE;
-}
-
-int aq_command_failed(const char *command, const aq_error *error)
-{
-    char program[COMMAND_MAX];
-    (void)snprintf(program, sizeof(program), "actorq %s", command);
-    return aq_program_failed(program, error);
 }

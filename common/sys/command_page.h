@@ -68,7 +68,4 @@ int aq_command_end(const aq_options *page, int rc, const aq_error *error) AQ_MUS
 /* "actorq-learner: <text>" on standard error; returns the exit status for a failure. */
 int aq_program_failed(const char *program, const aq_error *error) AQ_MUST_USE;
 
-/* "actorq train: <text>" on standard error, of "train"; returns the exit status for a failure. */
-int aq_command_failed(const char *command, const aq_error *error) AQ_MUST_USE;
-
 #endif
