@@ -11,17 +11,13 @@
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "common/net/rpc/wire_scan.h"
+#include "common/wire/wire_frame.h"
 
 /* Names, the schema, the network: no honest policy has a tenth of it. */
 enum { HEAD_BYTES_MAX = 1 << 20, STRUCTURE_BYTES_MAX = 4 << 20 };
 
 /* Fields of policy.proto. */
 enum { LAYERS = 9, ARRAYS = 10 };
-
-static ProtobufCBinaryData where(const aq_wire_field *field)
-{
-    return (ProtobufCBinaryData){.len = field->size, .data = (uint8_t *)(uintptr_t)field->bytes};
-}
 
 /* AQ_E_CORRUPT for one that is written in another way than `known` says. */
 static int take(const aq_wire_field *field, const ProtobufCFieldDescriptor *known,
@@ -32,7 +28,7 @@ static int take(const aq_wire_field *field, const ProtobufCFieldDescriptor *know
     enum aq_wire_type type = AQ_WIRE_VARINT;
     switch (known->type) {
     case PROTOBUF_C_TYPE_BYTES:
-        *(ProtobufCBinaryData *)member = where(field);
+        *(ProtobufCBinaryData *)member = aq_wire_bytes(field->bytes, field->size);
         return field->type == AQ_WIRE_BYTES ? 0 : AQ_E_CORRUPT;
     case PROTOBUF_C_TYPE_FLOAT:
         type = AQ_WIRE_FIXED32;
@@ -78,7 +74,7 @@ static int read_fields(const uint8_t *payload, size_t size, aq_policy_scan *scan
             return rc;
         }
         if (field.type == AQ_WIRE_BYTES && field.number == ARRAYS) {
-            *ret_arrays = where(&field);
+            *ret_arrays = aq_wire_bytes(field.bytes, field.size);
             rc = 0;
         } else if (field.type != AQ_WIRE_BYTES || field.number != LAYERS) {
             rc = aq_buffer_append(head, start, (size_t)(fields.at - start));

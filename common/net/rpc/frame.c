@@ -39,7 +39,7 @@ int aq_frame_begin(aq_buffer *out, size_t *ret_start)
     return 0;
 }
 
-void aq_frame_end_proved(aq_buffer *out, size_t start, enum aq_frame_kind kind)
+static void complete(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool is_proved)
 {
     uint8_t *frame = out->data + start;
     size_t size = out->size - start;
@@ -51,13 +51,12 @@ void aq_frame_end_proved(aq_buffer *out, size_t start, enum aq_frame_kind kind)
     aq_u16_put(frame + KIND_AT, (uint16_t)kind);
     aq_u16_put(frame + VERSION_AT, AQ_PROTOCOL_VERSION);
     aq_u32_put(frame + LENGTH_AT, (uint32_t)(size - AQ_FRAME_HEADER_BYTES));
-    aq_u32_put(frame + CRC_AT, 0);
+    aq_u32_put(frame + CRC_AT, is_proved ? 0 : compute_crc(frame, size));
 }
 
 void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind)
 {
-    aq_frame_end_proved(out, start, kind);
-    aq_u32_put(out->data + start + CRC_AT, compute_crc(out->data + start, out->size - start));
+    complete(out, start, kind, false);
 }
 
 int aq_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool is_proved, int rc)
@@ -69,7 +68,7 @@ int aq_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool 
         out->size = start;
         return rc;
     }
-    (is_proved ? aq_frame_end_proved : aq_frame_end)(out, start, kind);
+    complete(out, start, kind, is_proved);
     return 0;
 }
 

@@ -39,12 +39,9 @@ int aq_frame_begin(aq_buffer *out, size_t *ret_start) AQ_MUST_USE;
 /* Completes the frame that begins at `start` and reaches to the end of `out`. */
 void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind);
 
-/* The same with a crc of 0, for what another sum proves (aq_frame_check_proved). */
-void aq_frame_end_proved(aq_buffer *out, size_t start, enum aq_frame_kind kind);
-
-/* Ends what aq_frame_begin started at `start` when `rc` is 0, without a crc when it `is_proved` by
- * another sum; else takes it back. Returns `rc`, or AQ_E_TOO_BIG when the frame became larger than
- * a message may be. */
+/* Ends what aq_frame_begin started at `start` when `rc` is 0, with a crc of 0 when it `is_proved`
+ * by another sum (aq_frame_check_proved); else takes it back. Returns `rc`, or AQ_E_TOO_BIG when
+ * the frame became larger than a message may be. */
 int aq_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool is_proved,
                     int rc) AQ_MUST_USE;
 

@@ -49,11 +49,4 @@ static inline bool aq_reflect_is_oneof(const ProtobufCFieldDescriptor *field)
     return (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
 }
 
-/* An enum of proto3 that has no name for the value keeps the number. */
-static inline const ProtobufCEnumValue *aq_reflect_enum_value(const ProtobufCFieldDescriptor *field,
-                                                              int32_t number)
-{
-    return protobuf_c_enum_descriptor_get_value(field->descriptor, number);
-}
-
 #endif

@@ -66,9 +66,11 @@ static json_t *bytes_to_json(const ProtobufCBinaryData *bytes)
     return json;
 }
 
+/* An enum of proto3 that has no name for the value keeps the number. */
 static json_t *enum_to_json(const ProtobufCFieldDescriptor *field, int32_t number)
 {
-    const ProtobufCEnumValue *value = aq_reflect_enum_value(field, number);
+    const ProtobufCEnumValue *value =
+        protobuf_c_enum_descriptor_get_value(field->descriptor, number);
 
     return value == NULL ? json_integer(number) : json_string(value->name);
 }

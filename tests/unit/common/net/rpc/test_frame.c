@@ -57,7 +57,7 @@ TEST(a_frame_without_a_crc_is_only_for_those_that_have_another_sum)
     aq_buffer *buffer = buffer_up_to(4096);
     assert_int_equal(aq_frame_begin(buffer, &start), 0);
     assert_int_equal(aq_buffer_append(buffer, payload, sizeof(payload)), 0);
-    aq_frame_end_proved(buffer, start, AQ_FRAME_EXPERIENCE);
+    assert_int_equal(aq_frame_finish(buffer, start, AQ_FRAME_EXPERIENCE, true, 0), 0);
     assert_int_equal(aq_frame_crc(buffer->data), 0);
     assert_refused(check(buffer->data, buffer->size, &refusal), AQ_E_CORRUPT, "checksum");
     assert_int_equal(
