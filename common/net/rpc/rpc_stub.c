@@ -27,7 +27,7 @@
 /* A call on its way. It holds all it needs: the stub may be gone when the answer comes. */
 typedef struct pending {
     aq_rpc_channel *channel;
-    const ProtobufCServiceDescriptor *service;
+    char name[AQ_RPC_METHOD_MAX + 1]; /* "package.Service/Method" */
     const ProtobufCMethodDescriptor *method;
     ProtobufCClosure closure;
     void *closure_data;
@@ -115,29 +115,20 @@ static void finish(const pending *call, const ProtobufCMessage *reply, const aq_
 /* The status of a failure of the transport or of the reply's envelope. */
 static void failure_status(const pending *call, int error, const char *words, aq_rpc_status *status)
 {
-    const char *service = call->service->name;
-    const char *method = call->method->name;
     char why[AQ_DIAL_WORDS_MAX] = "";
 
     if (error == AQ_E_TIMEOUT) {
         if (call->channel->write_unreached != NULL) {
             call->channel->write_unreached(call->channel, why, sizeof(why));
         }
-        set_status(status, AQ_RPC_DEADLINE_EXCEEDED, "%s/%s: no answer within %u ms%s%s", service,
-                   method, call->timeout_ms, why[0] != '\0' ? ": " : "", why);
+        set_status(status, AQ_RPC_DEADLINE_EXCEEDED, "%s: no answer within %u ms%s%s", call->name,
+                   call->timeout_ms, why[0] != '\0' ? ": " : "", why);
     } else if (error == AQ_E_CLOSED) {
-        set_status(status, AQ_RPC_CANCELLED, "%s/%s: the connection was closed here", service,
-                   method);
+        set_status(status, AQ_RPC_CANCELLED, "%s: the connection was closed here", call->name);
     } else {
         set_status(status, error == AQ_E_IO ? AQ_RPC_UNAVAILABLE : aq_rpc_code_from_error(error),
-                   "%s/%s: %s", service, method, words);
+                   "%s: %s", call->name, words);
     }
-}
-
-static const char *method_name(const pending *call, char ret_name[AQ_RPC_METHOD_MAX + 1])
-{
-    snprintf(ret_name, AQ_RPC_METHOD_MAX + 1, "%s/%s", call->service->name, call->method->name);
-    return ret_name;
 }
 
 /* ---- the answer ---------------------------------------------------------------------------- */
@@ -150,8 +141,7 @@ static void read_reply(const pending *call, const aq_envelope *envelope, aq_rpc_
 
     /* A server that could not read the request cannot name it either. */
     if (reply->request_id != call->id && (reply->request_id != 0 || reply->status == AQ_RPC_OK)) {
-        set_status(status, AQ_RPC_INTERNAL, "%s/%s: the reply belongs to another request",
-                   call->service->name, call->method->name);
+        set_status(status, AQ_RPC_INTERNAL, "%s: the reply belongs to another request", call->name);
         return;
     }
     if (reply->status != AQ_RPC_OK) {
@@ -162,9 +152,8 @@ static void read_reply(const pending *call, const aq_envelope *envelope, aq_rpc_
     int rc =
         aq_message_unpack(call->method->output, envelope->body, envelope->body_size, ret_reply);
     if (rc < 0) {
-        set_status(status, AQ_RPC_INTERNAL, "%s/%s: the reply's body is not a %s: %s",
-                   call->service->name, call->method->name, call->method->output->name,
-                   aq_error_text(rc));
+        set_status(status, AQ_RPC_INTERNAL, "%s: the reply's body is not a %s: %s", call->name,
+                   call->method->output->name, aq_error_text(rc));
         return;
     }
     *status = (aq_rpc_status){.code = AQ_RPC_OK};
@@ -192,19 +181,18 @@ static bool is_expected(const pending *call, const Actorq__V1__RpcChallenge *cha
                         aq_rpc_status *status)
 {
     const aq_token_peer *expected = &call->channel->expected;
-    char method[AQ_RPC_METHOD_MAX + 1];
-    enum aq_access_role role = aq_rpc_listener_of(method_name(call, method));
+    enum aq_access_role role = aq_rpc_listener_of(call->name);
 
     role = role != AQ_ACCESS_NONE ? role : expected->role;
     if (role != AQ_ACCESS_NONE && challenge->role != AQ_ACCESS_SHARED && challenge->role != role) {
         set_status(status, AQ_RPC_UNAUTHENTICATED, "%s: the daemon there is of the role %s, not %s",
-                   method, aq_access_role_name((enum aq_access_role)challenge->role),
+                   call->name, aq_access_role_name((enum aq_access_role)challenge->role),
                    aq_access_role_name(role));
         return false;
     }
     if (expected->instance != 0 && challenge->instance != expected->instance) {
         set_status(status, AQ_RPC_UNAVAILABLE,
-                   "%s: another daemon, or another start of it, is there", method);
+                   "%s: another daemon, or another start of it, is there", call->name);
         return false;
     }
     return true;
@@ -223,9 +211,7 @@ static bool answer_challenge(pending *call, const aq_envelope *envelope, aq_rpc_
     }
     if (call->signings == SIGNINGS_MAX) { /* it is started again and again: worth another try */
         set_status(status, AQ_RPC_UNAVAILABLE,
-                   "%s/%s: the daemon asks for one signature after "
-                   "the other",
-                   call->service->name, call->method->name);
+                   "%s: the daemon asks for one signature after the other", call->name);
         return false;
     }
     if (!is_expected(call, reply->challenge, status)) {
@@ -301,10 +287,9 @@ static int send_signed(pending *call, aq_error *error)
     const int64_t now_ns = aq_clock_monotonic_ns();
     const int64_t left_ns = call->deadline_ns - now_ns;
     uint8_t proof[AQ_GUARD_PROOF_BYTES];
-    char method[AQ_RPC_METHOD_MAX + 1];
     aq_token_call facts = {.request_id = next_id(call->channel),
                            .timeout_ms = left_ns > 0 ? (uint32_t)(left_ns / AQ_NS_PER_MS) : 0,
-                           .method = method_name(call, method),
+                           .method = call->name,
                            .body = call->body.data,
                            .body_size = call->body.size};
 
@@ -313,7 +298,7 @@ static int send_signed(pending *call, aq_error *error)
     }
     call->signings++;
     call->id = facts.request_id;
-    envelope.method = method;
+    envelope.method = call->name;
     envelope.request_id = facts.request_id;
     envelope.timeout_ms = facts.timeout_ms;
     envelope.body = (ProtobufCBinaryData){call->body.size, call->body.data};
@@ -329,11 +314,9 @@ static int send_signed(pending *call, aq_error *error)
 static int send_unsigned(pending *call, const ProtobufCMessage *input, aq_error *error)
 {
     Actorq__V1__RpcRequest envelope = ACTORQ__V1__RPC_REQUEST__INIT;
-    char method[AQ_RPC_METHOD_MAX + 1];
 
     call->id = next_id(call->channel);
-    (void)method_name(call, method);
-    envelope.method = method;
+    envelope.method = call->name;
     envelope.request_id = call->id;
     envelope.timeout_ms = call->timeout_ms;
     return send_envelope(call, &envelope, input, error);
@@ -361,7 +344,6 @@ static void invoke(ProtobufCService *service, unsigned method_index, const Proto
     aq_rpc_stub *stub = (aq_rpc_stub *)service;
     const uint32_t least_ms = stub->channel->timeout_ms_min;
     pending call = {.channel = stub->channel,
-                    .service = service->descriptor,
                     .method = &service->descriptor->methods[method_index],
                     .closure = closure,
                     .closure_data = closure_data,
@@ -372,6 +354,7 @@ static void invoke(ProtobufCService *service, unsigned method_index, const Proto
 
     AQ_ASSERT(method_index < service->descriptor->n_methods);
     AQ_ASSERT(input->descriptor == call.method->input);
+    snprintf(call.name, sizeof(call.name), "%s/%s", service->descriptor->name, call.method->name);
     aq_buffer_init(&call.body, stub->channel->frame_bytes_max);
     pending *sent = aq_alloc(1, sizeof(*sent));
     if (sent != NULL) {
