@@ -14,10 +14,10 @@
 #include "common/base/rng.h"
 #include "common/sys/log.h"
 
-/* A connection can be dead without a sign: a host went away, or something in between forgot it; TCP
- * finds out in a quarter of an hour. So one is made anew when the shard answers calls, and all the
- * same takes nothing of what is sent for so many of the run's rpc_timeout_ms, each of which sent
- * again what it does not have. */
+/* A connection can be dead without a sign. TCP finds a host that went away after AQ_TCP_SILENCE_MS
+ * (tcp_patience.h), but not something in between that acknowledges what it does not pass on. So one
+ * is made anew when the shard answers calls, and all the same takes nothing of what is sent for so
+ * many of the run's rpc_timeout_ms, each of which sent again what it does not have. */
 enum { STALL_TIMEOUTS = 3 };
 #define STALL_NS_MIN (3 * AQ_NS_PER_S)
 

@@ -1,5 +1,6 @@
 /*
- * Processes: a child that ends with its parent, and where this program's neighbours are.
+ * Processes: what this one ends with, may do and runs as, its children, and where this program's
+ * neighbours are.
  */
 #ifndef AQ_COMMON_SYS_PROCESS_H
 #define AQ_COMMON_SYS_PROCESS_H

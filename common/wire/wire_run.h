@@ -1,10 +1,10 @@
 /*
  * Schemas and run settings <-> their messages.
  *
- * `_view` functions point into their source, need no allocation but the small arrays inside the
- * storage that the caller lends, and are valid while both live. A view points into itself, so it
- * must not be copied. `_from` functions take a missing message (NULL), too, and check what they
- * read: AQ_E_SCHEMA, AQ_E_CORRUPT (a text that is too long) or AQ_E_INVALID (settings).
+ * `_to` functions fill a view, in storage that the caller lends, and allocate nothing. A view
+ * points into its source and into itself: it is valid while both live, and must not be copied.
+ * `_from` functions take a missing message (NULL), too, and check what they read: AQ_E_SCHEMA,
+ * AQ_E_CORRUPT (a text that is too long) or AQ_E_INVALID (settings).
  */
 #ifndef AQ_COMMON_WIRE_WIRE_RUN_H
 #define AQ_COMMON_WIRE_WIRE_RUN_H

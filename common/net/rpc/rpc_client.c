@@ -169,9 +169,10 @@ static void give_slot_back(call_slot *slot)
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-/* A machine that vanished leaves a connection that looks alive for a quarter of an hour. When a
- * request was sent and nothing at all was heard until its deadline, the connection is given up;
- * NNG dials again and sends again what else is in flight. */
+/* TCP gives a silent machine up after AQ_TCP_SILENCE_MS (tcp_patience.h). A deadline may come
+ * sooner, and the kernel of a program that hangs acknowledges on. So when a request was sent and
+ * nothing at all was heard until its deadline, the connection is given up; NNG dials again and
+ * sends again what else is in flight. */
 static void give_up_silent_peer(const call_slot *slot)
 {
     aq_rpc_client *client = slot->client;

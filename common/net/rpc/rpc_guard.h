@@ -57,8 +57,8 @@ void aq_rpc_guard_challenge(const aq_rpc_guard *guard, int64_t now_ns,
 void aq_guard_peer_take(aq_token_peer *peer, const Actorq__V1__RpcChallenge *challenge,
                         int64_t now_ns);
 
-/* Writes what goes into request->token, with the daemon known or not; returns its size.
- * `call` holds request id, deadline, method and body. AQ_E_NOMEM. */
+/* Writes what goes into request->token, with the daemon known or not, and how many bytes that is.
+ * `call` holds request id, deadline, method and body. Fails as aq_token_sign does. */
 int aq_guard_peer_sign(const aq_token_peer *peer, const aq_token *token, int64_t now_ns,
                        aq_token_call *call, uint8_t ret_token[AQ_GUARD_PROOF_BYTES],
                        size_t *ret_size) AQ_MUST_USE;
