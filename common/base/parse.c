@@ -2,12 +2,13 @@
  * Checked parsing and printing of numbers and texts. Any thread.
  *
  * The shape of a number is checked here, letter by letter, before the C library converts it: that
- * is what refuses leading blanks, "+1", "0x10", "nan" and trailing rubbish. Nothing in the project
- * calls setlocale, so the decimal point is a point.
+ * is what refuses leading blanks, "+1", "0x10", "nan" and trailing rubbish. The decimal point is a
+ * point, also within a program that has chosen a locale and uses our library.
  */
 #include "common/base/parse.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -150,10 +151,18 @@ int aq_parse_f64(const char *text, double *ret_value)
     if (!is_decimal(text)) {
         return AQ_E_INVALID;
     }
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0) {
+        return AQ_E_NOMEM;
+    }
+    const locale_t before = uselocale(plain); /* this thread's alone */
     errno = 0;
     double value = strtod(text, NULL);
+    const int failed = errno;
+    (void)uselocale(before);
+    freelocale(plain);
     /* A subnormal number also sets errno, but is kept; one too small for even that is not. */
-    if (!isfinite(value) || (value == 0.0 && errno != 0)) {
+    if (!isfinite(value) || (value == 0.0 && failed != 0)) {
         return AQ_E_INVALID;
     }
     *ret_value = value;
