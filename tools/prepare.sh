@@ -14,6 +14,7 @@ packages=(
     libc6-dev            'the headers of the C library'
     meson                'describes the build'
     ninja-build          'runs the build'
+    dpkg-dev             'says where libraries go'
     pkg-config           'finds the libraries'
     protobuf-c-compiler  'turns proto/ into C'
     libprotobuf-c-dev    'messages'
@@ -188,6 +189,9 @@ build_in() {
         wipe=(--wipe)
     fi
     if [ ! -e "$folder/build.ninja" ] || [ ${#wipe[@]} -gt 0 ]; then
+        if [ ! -e "$folder/build.ninja" ]; then
+            rm -rf -- "$folder/meson-private" # of a set-up that was cut short, which Meson believes
+        fi
         configure "$@"
     fi
     if [ ${#choose_targets[@]} -gt 0 ]; then

@@ -13,7 +13,7 @@ import unittest
 
 ROOT, BUILD = sys.argv[1:3]
 # Every build of a package has these.
-ESSENTIAL = {"g++", "gcc", "libc6-dev", "ninja-build"}
+ESSENTIAL = {"dpkg-dev", "g++", "gcc", "libc6-dev", "ninja-build"}
 
 
 def read(path):
