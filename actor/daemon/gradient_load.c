@@ -15,7 +15,7 @@ int aq_gradient_load(char **argv, aq_gradient_maker_open_fn *ret_open, aq_error 
     static const char *const folders[] = {AQ_MODULE_FOLDER, "gradients"}; /* installed, built */
     int rc = AQ_E_NOT_FOUND;
     for (size_t i = 0; rc != 0 && i < sizeof(folders) / sizeof(folders[0]); i++) {
-        rc = aq_process_find_program("actorq-gradients.so", folders[i], path, sizeof(path), error);
+        rc = aq_process_find_module("actorq-gradients.so", folders[i], path, sizeof(path), error);
     }
     if (rc != 0) {
         return rc;

@@ -122,8 +122,8 @@ int aq_process_signal_children(int64_t parent, int signal_number)
     return count;
 }
 
-int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,
-                            aq_error *error)
+static int find(const char *name, const char *folder, int mode, char *ret_path, size_t size,
+                aq_error *error)
 {
     char own[PATH_MAX];
     char beside[2 * PATH_MAX];
@@ -133,12 +133,24 @@ int aq_process_find_program(const char *name, const char *folder, char *ret_path
         aq_text_format(built, sizeof(built), "%s/../%s/%s", own, folder, name) != 0) {
         return aq_fail(error, AQ_E_NOT_FOUND, "%s: this program's own place can't be told", name);
     }
-    const char *found = access(beside, X_OK) == 0 ? beside : built;
-    if (access(found, X_OK) != 0) {
+    const char *found = access(beside, mode) == 0 ? beside : built;
+    if (access(found, mode) != 0) {
         return aq_fail(error, AQ_E_NOT_FOUND, "%s is neither at %s nor at %s", name, beside, built);
     }
     if (aq_text_set(ret_path, size, found) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of %s is too long", name);
     }
     return 0;
+}
+
+int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,
+                            aq_error *error)
+{
+    return find(name, folder, X_OK, ret_path, size, error);
+}
+
+int aq_process_find_module(const char *name, const char *folder, char *ret_path, size_t size,
+                           aq_error *error)
+{
+    return find(name, folder, R_OK, ret_path, size, error);
 }

@@ -36,4 +36,8 @@ int aq_process_start_anew(char **argv) AQ_MUST_USE;
 int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,
                             aq_error *error) AQ_MUST_USE;
 
+/* The same of a module that is loaded, and that packages install as a library, not to be run. */
+int aq_process_find_module(const char *name, const char *folder, char *ret_path, size_t size,
+                           aq_error *error) AQ_MUST_USE;
+
 #endif

@@ -39,7 +39,7 @@ static bool has_other_ranks(void)
 static int load(void **ret_handle, aq_error *error)
 {
     char path[PATH_MAX];
-    int rc = aq_process_find_program("actorq-mpi.so", AQ_MODULE_FOLDER, path, sizeof(path), error);
+    int rc = aq_process_find_module("actorq-mpi.so", AQ_MODULE_FOLDER, path, sizeof(path), error);
     if (rc != 0) {
         return aq_fail_context(error, rc,
                                "several ranks: this was built without Open MPI ('apt-get install "

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "common/sys/process.h"
@@ -175,6 +176,18 @@ TEST(a_program_is_found_in_a_folder_beside_this_ones)
     assert_int_equal(aq_process_find_program(name, ".", path, sizeof(path), NULL), 0);
     assert_int_equal(access(path, X_OK), 0);
     assert_says(path, "/.././");
+}
+
+/* Packages install what is loaded without the right to run it. */
+TEST(a_module_is_found_that_nobody_may_run)
+{
+    char path[4096], name[4096];
+    const char *module = file_in(file_folder(), "module.so");
+    file_put(module, "x", 1);
+    assert_int_equal(chmod(module, 0644), 0);
+    (void)snprintf(name, sizeof(name), "../../../../../../../../../../../..%s", module);
+    assert_int_equal(aq_process_find_module(name, "x", path, sizeof(path), NULL), 0);
+    assert_int_equal(aq_process_find_program(name, "x", path, sizeof(path), NULL), AQ_E_NOT_FOUND);
 }
 
 TEST(where_a_program_was_looked_for_is_said)
