@@ -7,6 +7,7 @@
 #ifndef AQ_COMMON_CONFIG_LAYER_PLAN_H
 #define AQ_COMMON_CONFIG_LAYER_PLAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
@@ -17,5 +18,8 @@
  * quantizer.layer_formats, for a layer that the network has not; `ret_formats` may be touched. */
 int aq_layer_plan(const aq_run_config *config, const aq_net_spec *spec,
                   uint32_t ret_formats[AQ_NET_LAYERS_MAX], aq_error *error) AQ_MUST_USE;
+
+/* Whether some layer is not to be fp32. */
+bool aq_layer_plan_quantizes(const aq_run_config *config, const aq_net_spec *spec);
 
 #endif

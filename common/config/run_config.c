@@ -8,7 +8,6 @@
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
-#include "common/policy/layer_formats.h"
 
 enum { WIDTH_TEXT_MAX = 24 };
 
@@ -112,19 +111,6 @@ enum aq_range_method aq_run_config_range_method(const aq_run_config *config)
     return config->quantizer.activations == AQ_ACTIVATIONS_STATIC
                ? (enum aq_range_method)(AQ_RANGE_NONE + 1 + config->quantizer.ranges)
                : AQ_RANGE_NONE;
-}
-
-bool aq_run_config_quantizes(const aq_run_config *config)
-{
-    aq_layer_formats chosen;
-    bool quantizes = aq_run_config_format(config) != AQ_FORMAT_F32;
-    if (aq_layer_formats_parse(config->quantizer.layer_formats, &chosen, NULL) != 0) {
-        return quantizes; /* it is refused elsewhere */
-    }
-    for (size_t i = 0; i < chosen.count; i++) {
-        quantizes = quantizes || chosen.rows[i].format != AQ_FORMAT_F32;
-    }
-    return quantizes;
 }
 
 uint64_t aq_run_config_shard_share(const aq_run_config *config, uint64_t total)

@@ -311,7 +311,6 @@ int aq_run_config_threshold(const aq_run_config *config, double reward_threshold
 enum aq_activation aq_run_config_activation(const aq_run_config *config);
 enum aq_activation aq_run_config_critic_activation(const aq_run_config *config);
 enum aq_format aq_run_config_format(const aq_run_config *config);
-bool aq_run_config_quantizes(const aq_run_config *config); /* some layer is not to be fp32 */
 enum aq_range_method aq_run_config_range_method(const aq_run_config *config);
 
 #endif

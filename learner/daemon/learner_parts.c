@@ -3,6 +3,7 @@
  */
 #include "learner/daemon/learner_parts.h"
 
+#include "common/config/layer_plan.h"
 #include "common/sys/file.h"
 #include "learner/daemon/configure_call.h"
 #include "learner/daemon/run_resume.h"
@@ -162,7 +163,7 @@ static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq
         .policy_url = parts->ports.policy_url,
         .algorithm = parts->live.now.algorithm_class->name,
         .precision = aq_format_name(aq_run_config_format(&parts->live.now.config)),
-        .quantizes = aq_run_config_quantizes(&parts->live.now.config),
+        .quantizes = aq_layer_plan_quantizes(&parts->live.now.config, aq_agent_spec(parts->agent)),
     };
     parts->events.parts = parts;
     const aq_learner_service_owner owner = aq_learner_events_owner(&parts->events);
