@@ -57,9 +57,11 @@ aq_evaluation_gap aq_evaluation_compare(const double *returns, const double *ret
     AQ_ASSERT(episodes >= 1);
     aq_evaluation_gap gap = {.episodes = episodes};
     for (uint32_t i = 0; i < episodes; i++) {
-        gap.return_fp32 += returns_fp32[i] / episodes;
-        gap.mean += (returns[i] - returns_fp32[i]) / episodes;
+        gap.return_fp32 += returns_fp32[i];
+        gap.mean += returns[i] - returns_fp32[i];
     }
+    gap.return_fp32 /= episodes; /* once, so that equal returns have themselves as their mean */
+    gap.mean /= episodes;
     double squares = 0.0, squares_fp32 = 0.0;
     for (uint32_t i = 0; i < episodes; i++) {
         const double difference = returns[i] - returns_fp32[i] - gap.mean;

@@ -361,6 +361,18 @@ TEST(a_gap_is_the_mean_of_differences_and_their_deviation)
     assert_true(aq_evaluation_compare(returns, fp32, 1).std == 0.0);
 }
 
+/* Else a policy that always returns the threshold might lie below it. */
+TEST(the_mean_of_equal_returns_is_each_of_them)
+{
+    double returns[100];
+    EACH_ROW(i, returns) {
+        returns[i] = -13;
+    }
+    for (uint32_t episodes = 1; episodes <= 100; episodes++) {
+        assert_true(aq_evaluation_compare(returns, returns, episodes).return_fp32 == -13);
+    }
+}
+
 TEST_OF_EVALUATOR(versions_are_screened_on_different_episodes, (double)NAN)
 {
     aq_engine *first = engine_of(1, 4);
