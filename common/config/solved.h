@@ -14,10 +14,10 @@
 
 #define AQ_SOLVED_ERRORS 3.0
 
-/* Of `episodes` returns, at least 1; never for a threshold of NaN. */
+/* Of `episodes` returns; never of one, which has no deviation, nor for a threshold of NaN. */
 static inline bool aq_is_solved(double mean, double std, uint32_t episodes, double threshold)
 {
-    return mean - AQ_SOLVED_ERRORS * std / sqrt((double)episodes) >= threshold;
+    return episodes > 1 && mean - AQ_SOLVED_ERRORS * std / sqrt((double)episodes) >= threshold;
 }
 
 #endif

@@ -83,6 +83,17 @@ void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before
 void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best)
 {
     coordinator->best = *best;
+    coordinator->is_best_left = !best->confirmed;
+}
+
+/* Fresh episodes rank before a screening; but of one that a run's end left, and that lay far above
+ * all others, there will be none. */
+static bool ranks(const aq_coordinator *coordinator, const aq_evaluation_result *result,
+                  bool solves)
+{
+    const aq_evaluation_result *best = &coordinator->best;
+    return solves || !coordinator->is_best_left || result->version == best->version ||
+           result->return_mean > best->return_mean;
 }
 
 /* A version that is good in one form alone is good by the luck of its rounding, and nobody knows of
@@ -114,12 +125,17 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
     if (solves) {
         coordinator->state = AQ_RUN_SOLVED;
     }
+    aq_evaluation_result *leading = &coordinator->leading;
     if (!result->confirmed && aq_ranking_leads(&coordinator->best, result)) {
-        coordinator->leading = *result;
-    } else if (result->version == coordinator->leading.version) {
-        coordinator->leading.version = 0; /* it was played afresh */
+        const bool is_first = leading->version == 0 || leading->version == result->version;
+        *leading = is_first || result->return_mean > leading->return_mean ? *result : *leading;
+    } else if (result->version == leading->version) {
+        leading->version = 0; /* it was played afresh */
     }
-    return aq_ranking_take(&coordinator->best, result, solves);
+    const bool is_new =
+        ranks(coordinator, result, solves) && aq_ranking_take(&coordinator->best, result, solves);
+    coordinator->is_best_left = coordinator->is_best_left && !is_new;
+    return is_new;
 }
 
 void aq_coordinator_end_evaluations(aq_coordinator *coordinator)

@@ -26,7 +26,8 @@ struct aq_coordinator {
 
     aq_evaluation_result latest;
     aq_evaluation_result best;    /* of version 0: none yet */
-    aq_evaluation_result leading; /* the latest screening that did; likewise */
+    bool is_best_left;            /* it is a screening that nobody can play afresh any more */
+    aq_evaluation_result leading; /* the greatest screening that did; likewise */
     uint64_t evaluations;
     bool evaluations_ended;
     uint64_t learner_steps; /* as of the last word */

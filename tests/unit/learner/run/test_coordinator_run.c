@@ -247,6 +247,36 @@ TEST_OF_RUN(a_screening_far_above_the_best_is_its_heir_until_it_was_played_afres
     assert_int_equal(aq_coordinator_best(run)->version, 7);
 }
 
+/* Another evaluator's, which is no such heir, takes nothing from it. */
+TEST_OF_RUN(the_greatest_of_the_screenings_that_lead_is_the_heir)
+{
+    evaluate(run, 7, 100, true);
+    evaluate(run, 8, 400, false);
+    evaluate(run, 9, 110, false);
+    assert_int_equal(aq_coordinator_heir(run)->version, 8);
+    evaluate(run, 8, 390, true);
+    assert_int_equal(aq_coordinator_best(run)->version, 8);
+}
+
+/* Whoever could play it afresh is gone. */
+TEST_OF_RUN(a_screening_that_an_end_left_gives_way_to_a_greater_mean_alone)
+{
+    const aq_evaluation_result left = result(8, 76, false);
+    aq_coordinator_restore_best(run, &left);
+    assert_false(evaluate(run, 9, 10, true));
+    assert_int_equal(aq_coordinator_best(run)->version, 8);
+    assert_true(evaluate(run, 10, 80, true));
+    assert_true(evaluate(run, 11, 81, true));
+}
+
+TEST_OF_RUN(one_episode_solves_nothing)
+{
+    aq_evaluation_result made = result(1, 500, true);
+    made.episodes = 1;
+    aq_coordinator_evaluated(run, &made, true);
+    assert_int_equal(aq_coordinator_state(run), AQ_RUN_RUNNING);
+}
+
 TEST_OF_RUN(what_solved_a_run_has_no_heir)
 {
     evaluate(run, 1, 100, true);
