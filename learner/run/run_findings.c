@@ -244,18 +244,17 @@ static bool suggest_twice(const char *key, double value, double least, aq_findin
 static void suggest_drawing(const aq_learning_facts *facts, bool are_choices, aq_finding *finding)
 {
     const aq_run_config *config = facts->config;
-    if (config->learner.algorithm == AQ_ALGORITHM_TRPO) { /* which is paid for no entropy */
-        if (!suggest_twice("learner.group_steps", (double)aq_pacing_group_steps(config), 0,
-                           finding)) {
-            suggest_more(facts, 2, finding);
-        }
-    } else if (learns_from_groups(config)) {
-        suggest(finding, "learner.entropy_weight=%g",
-                fmax(0.02, 2 * config->learner.entropy_weight));
-    } else if (are_choices) {
-        suggest(finding, "learner.n_step=10");
-    } else {
-        suggest(finding, "actor.noise_steps=30");
+    const bool is_trpo = config->learner.algorithm == AQ_ALGORITHM_TRPO; /* paid for no entropy */
+    const bool is_found =
+        is_trpo ? suggest_twice("learner.group_steps", (double)aq_pacing_group_steps(config), 0,
+                                finding)
+        : learns_from_groups(config)
+            ? suggest_twice("learner.entropy_weight", config->learner.entropy_weight, 0.01, finding)
+        : are_choices
+            ? suggest_twice("learner.n_step", (double)config->learner.n_step, 5, finding)
+            : suggest_twice("actor.noise_steps", (double)config->actor.noise_steps, 15, finding);
+    if (!is_found) {
+        suggest_more(facts, 2, finding);
     }
 }
 

@@ -252,6 +252,8 @@ TEST(policies_that_draw_are_paid_for_entropy_and_explore_by_holding_noise)
     assert_string_equal(findings_of(&facts).rows[0].setting, "learner.n_step=10");
     facts.actions_saturated = 0.5;
     assert_string_equal(findings_of(&facts).rows[0].setting, "actor.noise_steps=30");
+    config.actor.noise_steps = 30;
+    assert_string_equal(findings_of(&facts).rows[0].setting, "actor.noise_steps=60");
 }
 
 TEST(trpo_which_is_paid_for_no_entropy_sees_larger_groups)
