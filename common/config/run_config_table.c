@@ -307,7 +307,7 @@ static const aq_setting rows[] = {
      "How many environment steps replay holds (buffer_size), over all shards. Others make room for "
      "new ones, see replay.remover."},
     {MEMBER(U64, replay.capacity_bytes), "0", 0, 1e15, NULL, "bytes",
-     "How many bytes of steps replay holds at most, over all shards. 0 is no bound."},
+     "How many bytes of steps replay holds, over all shards. 0 is no bound, as in a queue."},
     {MEMBER(U64, replay.times_sampled_max), "0", 0, 1e9, NULL, "times",
      "An item that was drawn so often is not drawn again. 0 is no bound."},
     {MEMBER(U64, replay.min_size), "1000", 1, 1e9, NULL, "steps",

@@ -164,6 +164,11 @@ static int check_queue(const aq_table_spec *spec, aq_error *error)
         return aq_fail(error, AQ_E_INVALID,
                        "a queue loses nothing that was not drawn; remover=fifo works");
     }
+    if (spec->capacity_bytes > 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "a queue is bounded by its steps, which capacity sets; capacity_bytes=0 "
+                       "works");
+    }
     if (spec->times_sampled_max > 1) {
         return aq_fail(error, AQ_E_INVALID,
                        "a queue gives each item once, not times_sampled_max %" PRIu32,

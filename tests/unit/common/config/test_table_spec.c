@@ -148,6 +148,7 @@ TEST(a_queue_keeps_no_proportion_and_loses_nothing)
     assert_int_equal(parse("q: selector=queue times_sampled_max=1", specs), 2);
     refuse("q: selector=queue samples_per_insert=1", "samples_per_insert=0 works");
     refuse("q: selector=queue remover=lowest-priority", "remover=fifo works");
+    refuse("q: selector=queue capacity_bytes=1e6", "capacity_bytes=0 works");
     refuse("q: selector=queue times_sampled_max=2", "times_sampled_max 2");
 }
 
