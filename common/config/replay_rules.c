@@ -141,17 +141,27 @@ static int check_queue(const aq_run_config *config, const aq_table_spec *spec, a
                    config->replay.chunk_length, least);
 }
 
-/* Where a request may not draw an item as often as it likes, enough of them must be there. Chunks
- * leave whole, so a full table may lack one. */
-static int check_draws(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
+/* Where a request may not draw an item as often as it likes, so many of them must be there. */
+static double items_of_request(const aq_run_config *config, const aq_table_spec *spec)
 {
     const bool is_ordered =
         spec->selector == AQ_SELECTOR_FIFO || spec->selector == AQ_SELECTOR_LIFO;
     const uint32_t times = is_ordered ? 1 : spec->times_sampled_max;
-    if (times == 0) {
+    return times > 0 ? ceil(aq_run_slack_of(config, spec).request_rows / times) : 0.0;
+}
+
+uint64_t aq_replay_rules_request_steps(const aq_run_config *config, const aq_table_spec *spec)
+{
+    return (uint64_t)items_of_request(config, spec) * aq_table_spec_period(spec);
+}
+
+/* Chunks leave whole, so a full table may lack one. */
+static int check_draws(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
+{
+    const double items = items_of_request(config, spec);
+    if (items == 0.0) {
         return 0;
     }
-    const double items = ceil(aq_run_slack_of(config, spec).request_rows / times);
     const double chunk = (double)config->replay.chunk_length;
     const double shards = (double)config->replay.shards;
     const double least = (items * aq_table_spec_period(spec) + chunk) * shards;

@@ -7,6 +7,7 @@
 
 #include "common/base/error.h"
 #include "common/config/run_config.h"
+#include "common/config/table_spec.h"
 
 /* AQ_E_INVALID, naming the settings that contradict each other and a value that works. Learner's
  * own settings must have been checked. */
@@ -14,5 +15,9 @@ int aq_replay_rules_check(const aq_run_config *config, aq_error *error) AQ_MUST_
 
 /* The same of where a shard keeps its steps, which shards are told. */
 int aq_replay_rules_check_storage(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
+
+/* Steps that a shard's table must hold for one request of the learner; 0: however few there are, a
+ * request may draw them as often as it likes. */
+uint64_t aq_replay_rules_request_steps(const aq_run_config *config, const aq_table_spec *spec);
 
 #endif

@@ -11,6 +11,7 @@
 #include "common/base/rng.h"
 #include "common/config/gradient_rows.h"
 #include "common/config/pacing.h"
+#include "common/config/replay_rules.h"
 #include "common/config/run_rules.h"
 #include "common/config/run_tables.h"
 #include "common/experience/column_catalog.h"
@@ -163,17 +164,33 @@ static int fit_replies(aq_run_plan *plan, aq_error *error)
     return 0;
 }
 
-/* Bytes are compared once it is known how large a step is. */
+/* Steps that a shard must hold before anybody draws, and whenever the learner does. */
+static uint64_t steps_needed(const aq_run_plan *plan, const aq_table_spec *spec)
+{
+    const bool is_read = strcmp(spec->name, plan->table.name) == 0;
+    const uint64_t request = is_read ? aq_replay_rules_request_steps(&plan->config, spec) : 0;
+    return request > spec->min_size ? request : spec->min_size;
+}
+
+/* Bytes are compared once it is known how large a step is. It takes most where each chunk is closed
+ * after one new step; and a full table may lack a whole chunk. */
 static int check_bytes(const aq_run_plan *plan, aq_error *error)
 {
-    const uint64_t least = 2 * (uint64_t)plan->layout.length_max * plan->layout.step_bytes;
+    const uint64_t chunk = aq_layout_bytes(&plan->layout, plan->layout.length_max);
+    const uint64_t step = aq_layout_bytes(&plan->layout, plan->layout.n_step);
     for (uint32_t i = 0; i < plan->settings.table_count; i++) {
         const aq_table_spec *spec = &plan->settings.tables[i];
+        const uint64_t steps = steps_needed(plan, spec);
+        const uint64_t least = chunk + (steps * step > chunk ? steps * step : chunk);
         if (spec->capacity_bytes > 0 && spec->capacity_bytes < least) {
             return aq_fail(error, AQ_E_INVALID,
                            "replay: table %s: capacity_bytes leaves each shard %" PRIu64
-                           " bytes; two chunks of this task take %" PRIu64,
-                           spec->name, spec->capacity_bytes, least);
+                           " bytes, but the %" PRIu64
+                           " steps that min_size or a request needs and a chunk more may take "
+                           "%" PRIu64 ", and two chunks %" PRIu64 "; capacity_bytes=%" PRIu64
+                           " works",
+                           spec->name, spec->capacity_bytes, steps, chunk + steps * step, 2 * chunk,
+                           least * plan->config.replay.shards);
         }
     }
     return 0;

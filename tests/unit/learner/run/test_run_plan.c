@@ -1,6 +1,8 @@
 /*
  * What follows from a configuration, and what is said when nothing can follow.
  */
+#include <inttypes.h>
+
 #include "common/base/parse.h"
 #include "common/wire/wire_sample.h"
 #include "envs/env.h"
@@ -255,14 +257,35 @@ TEST(every_table_is_spread_and_chunks_serve_the_longest_items)
     assert_int_equal(plan.settings.config.replay.fsync_ms, 5);
 }
 
-TEST(bytes_that_hold_no_two_chunks_are_refused)
+/* So many bytes are possible, and not one less. */
+static void assert_least_bytes(aq_run_config *config, uint64_t bytes)
 {
+    char words[64];
+    config->replay.capacity_bytes = bytes;
+    (void)plan_of(config);
+    config->replay.capacity_bytes--;
+    refuse(config, AQ_E_INVALID);
+    snprintf(words, sizeof(words), "capacity_bytes=%" PRIu64 " works", bytes);
+    assert_says(refusal.text, words);
+}
+
+TEST(bytes_that_may_hold_too_few_steps_are_refused)
+{
+    enum { STEP = 16 + 4 + 4 + 4, FIRST = 16, CHUNK = FIRST + 32 * STEP };
     aq_run_config config = config_defaults();
-    config.replay.capacity_bytes = 2 * 32 * (16 + 4 + 4 + 4);
-    (void)plan_of(&config);
-    config.replay.capacity_bytes--;
+    config.replay.min_size = config.learner.batch_size = 1;
+    assert_least_bytes(&config, 2 * CHUNK);
+    config.replay.min_size = 1000;
+    assert_least_bytes(&config, CHUNK + 1000 * (FIRST + 3 * STEP));
+    config.replay.selector = AQ_SELECTOR_LIFO;
+    config.learner.batch_size = 500;
+    config.learner.batches_per_request = 3;
+    assert_least_bytes(&config, CHUNK + 1500 * (FIRST + 3 * STEP));
+    config.replay.shards = 2;
+    config.replay.min_size = 4000;
+    config.replay.capacity_bytes = 1;
     refuse(&config, AQ_E_INVALID);
-    assert_says(refusal.text, "two chunks of this task take 1792");
+    assert_says(refusal.text, "capacity_bytes leaves each shard 1 bytes, but the 2000 steps");
 }
 
 TEST(a_table_that_must_be_full_is_possible_in_any_number_of_shards)
