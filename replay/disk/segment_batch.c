@@ -113,10 +113,25 @@ static void add(aq_segment_batch *batch, uint32_t salt, const aq_record *record,
     batch->bytes += AQ_RECORD_HEADER_BYTES + (size_t)record->size;
 }
 
+/* Grows for a frame that is larger than a batch, which comes first in its own. */
+static bool has_room(aq_segment_batch *batch, size_t bytes)
+{
+    uint8_t *room = NULL;
+    if (bytes > batch->room_size && batch->room_used == 0) {
+        room = aq_alloc_unset(bytes, 1);
+    }
+    if (room != NULL) {
+        aq_free(batch->room);
+        batch->room = room;
+        batch->room_size = bytes;
+    }
+    return bytes <= batch->room_size - batch->room_used;
+}
+
 /* Into the room; 0 when it doesn't get smaller, or there is no room. */
 static size_t compress(aq_segment_batch *batch, const aq_lease *frame)
 {
-    if (batch->zstd == NULL || ZSTD_compressBound(frame->size) > batch->room_size) {
+    if (batch->zstd == NULL || !has_room(batch, ZSTD_compressBound(frame->size))) {
         return 0;
     }
     const size_t size = ZSTD_compressCCtx(batch->zstd, batch->room + batch->room_used,

@@ -269,6 +269,18 @@ TEST_IN(segment_kit, kit, another_failure_of_the_caller_ends_it_with_its_words)
     segment_kit_assert_recovers(kit, 20);
 }
 
+TEST_IN(segment_kit, kit, records_of_any_size_are_compressed)
+{
+    kit->config.compressed = true;
+    kit->config.segment_bytes = 64 << 20;
+    kit->frame_bytes = 5 << 20; /* more than one write usually takes */
+    segment_kit_live(kit, 2);
+    const long size = segment_kit_file_size(segment_kit_segment(kit, 1));
+    assert_in_range(size, 1, 9 << 20);
+    segment_kit_reopen(kit);
+    segment_harvest_assert_recovered(&kit->harvest, 2);
+}
+
 TEST_IN(segment_kit, kit, open_survives_every_allocation_that_fails)
 {
     kit->config.compressed = true;
