@@ -151,8 +151,8 @@ static void on_stop_call(void *user, const char *peer, const char *reason)
 
 /* ---- membership ---------------------------------------------------------------------------- */
 
-/* Of the run's longest answers, as many as a learner may ask for ahead. */
-static size_t samples_ahead_bytes(const aq_run_settings *settings)
+/* The longest answer to a request for samples; `of_queues` alone, or of any table. */
+static size_t sample_bytes_max(const aq_run_settings *settings, bool of_queues)
 {
     aq_layout layout;
     size_t longest = 0;
@@ -160,21 +160,25 @@ static size_t samples_ahead_bytes(const aq_run_settings *settings)
         return 0; /* the store refuses this run, in words */
     }
     for (uint32_t i = 0; i < settings->table_count; i++) {
-        const size_t bytes = aq_wire_sample_bytes(&layout, settings->tables[i].sequence_length,
-                                                  settings->sample_rows);
-        longest = bytes > longest ? bytes : longest;
+        const aq_table_spec *table = &settings->tables[i];
+        const bool counts = !of_queues || table->selector == AQ_SELECTOR_QUEUE;
+        const size_t bytes =
+            aq_wire_sample_bytes(&layout, table->sequence_length, settings->sample_rows);
+        longest = counts && bytes > longest ? bytes : longest;
     }
-    return (size_t)aq_run_config_row("learner.prefetch")->max * longest;
+    return longest;
 }
 
-/* Messages may be as long as this run's are. */
+/* Messages may be as long as this run's are. What a queue gave is kept: it has it no more. */
 static void allow_messages(replay_daemon *daemon, const aq_run_settings *settings)
 {
     const size_t message = (size_t)settings->config.net.message_bytes + ENVELOPE_BYTES;
     const size_t priorities = (size_t)settings->sample_rows * PRIORITY_BYTES + ENVELOPE_BYTES;
+    const size_t ahead_max = (size_t)aq_run_config_row("learner.prefetch")->max;
     aq_pull_allow(daemon->pull, message + AQ_SEAL_BYTES);
     aq_rpc_server_allow(daemon->server, message > priorities ? message : priorities,
-                        samples_ahead_bytes(settings));
+                        ahead_max * sample_bytes_max(settings, false));
+    aq_rpc_dispatcher_keep(daemon->dispatcher, sample_bytes_max(settings, true) + ENVELOPE_BYTES);
 }
 
 static void on_joined(void *user, const aq_member_view *view, int again)

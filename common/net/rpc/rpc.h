@@ -118,6 +118,9 @@ typedef void (*aq_rpc_reply_fn)(void *user, const uint8_t *frame, size_t size);
 int aq_rpc_dispatcher_create(size_t calls_max, size_t reply_bytes_max, size_t repeat_bytes_max,
                              aq_rpc_dispatcher **ret_dispatcher) AQ_MUST_USE;
 
+/* Replies of up to so many bytes are kept from now on, four of the largest. */
+void aq_rpc_dispatcher_keep(aq_rpc_dispatcher *dispatcher, size_t reply_bytes);
+
 /* The largest reply frame, in bytes. */
 size_t aq_rpc_dispatcher_reply_bytes_max(const aq_rpc_dispatcher *dispatcher);
 

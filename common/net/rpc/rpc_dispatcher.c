@@ -97,6 +97,11 @@ void aq_rpc_dispatcher_on_refused(aq_rpc_dispatcher *dispatcher, aq_rpc_refused_
     dispatcher->refused_user = user;
 }
 
+void aq_rpc_dispatcher_keep(aq_rpc_dispatcher *dispatcher, size_t reply_bytes)
+{
+    aq_rpc_repeats_allow(dispatcher->repeats, reply_bytes);
+}
+
 size_t aq_rpc_dispatcher_reply_bytes_max(const aq_rpc_dispatcher *dispatcher)
 {
     return dispatcher->reply.size_max;

@@ -85,6 +85,14 @@ void aq_rpc_repeats_destroy(aq_rpc_repeats *repeats)
     aq_free(repeats);
 }
 
+void aq_rpc_repeats_allow(aq_rpc_repeats *repeats, size_t reply_bytes)
+{
+    const size_t bytes_max = SHARE_MAX * (sizeof(kept) + reply_bytes);
+    if (bytes_max > repeats->bytes_max) {
+        repeats->bytes_max = bytes_max;
+    }
+}
+
 void aq_rpc_repeats_keep(aq_rpc_repeats *repeats, uint64_t id, uint32_t request_crc,
                          const uint8_t *reply, size_t size)
 {

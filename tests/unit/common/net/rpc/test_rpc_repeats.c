@@ -99,6 +99,23 @@ TEST(one_large_reply_does_not_push_out_all_others)
     assert_true(has(repeats, 3));
 }
 
+TEST(replies_that_are_allowed_are_kept_four_of_them)
+{
+    aq_rpc_repeats *repeats = repeats_of(1000);
+    aq_rpc_repeats_keep(repeats, 1, 1, reply, 3000);
+    assert_false(has(repeats, 1));
+    aq_rpc_repeats_allow(repeats, 3000);
+    aq_rpc_repeats_allow(repeats, 100); /* never less than before */
+    for (uint64_t id = 2; id <= 6; id++) {
+        aq_rpc_repeats_keep(repeats, id, 1, reply, 3000);
+    }
+    for (uint64_t id = 2; id <= 6; id++) {
+        assert_int_equal(has(repeats, id), id > 2);
+    }
+    aq_rpc_repeats_keep(repeats, 7, 1, reply, 3001);
+    assert_false(has(repeats, 7));
+}
+
 TEST(without_bytes_nothing_is_kept)
 {
     aq_rpc_repeats *repeats = repeats_of(0);
