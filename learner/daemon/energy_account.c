@@ -77,6 +77,11 @@ static void read_own(aq_energy_account *account)
                           &reading);
 }
 
+void aq_energy_account_anew(aq_energy_account *account, const aq_member_record *record)
+{
+    aq_energy_ledger_anew(&account->ledger, aq_incarnation_name(record->incarnation));
+}
+
 void aq_energy_account_told(aq_energy_account *account, const aq_member_record *record,
                             const Actorq__V1__EnergyStats *stats)
 {

@@ -23,6 +23,9 @@ int aq_energy_account_create(const aq_run_config *config, const aq_run_folder *f
                              aq_energy_account **ret_account) AQ_MUST_USE;
 void aq_energy_account_destroy(aq_energy_account *account); /* NULL is fine */
 
+/* A member came from another run: its totals begin anew. */
+void aq_energy_account_anew(aq_energy_account *account, const aq_member_record *record);
+
 /* What a member said its process takes. */
 void aq_energy_account_told(aq_energy_account *account, const aq_member_record *record,
                             const Actorq__V1__EnergyStats *stats);

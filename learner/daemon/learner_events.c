@@ -35,6 +35,12 @@ static void event_version_seen(void *user, uint64_t version)
     aq_version_numbers_see(&events->parts->versions, version);
 }
 
+static void event_energy_anew(void *user, const aq_member_record *record)
+{
+    const aq_learner_events *events = user;
+    aq_energy_account_anew(events->parts->energy, record);
+}
+
 static void event_left(void *user, const aq_member_record *record, const char *reason)
 {
     aq_learner_events *events = user;
@@ -152,6 +158,7 @@ aq_learner_service_owner aq_learner_events_owner(aq_learner_events *events)
         .now_ns = event_now_ns,
         .joined = event_joined,
         .version_seen = event_version_seen,
+        .energy_anew = event_energy_anew,
         .left = event_left,
         .replay_said = event_replay_said,
         .energy_said = event_energy_said,

@@ -226,6 +226,14 @@ void aq_energy_ledger_told(aq_energy_ledger *ledger, int64_t now_ns, uint64_t in
     process->heard_ns = now_ns;
 }
 
+void aq_energy_ledger_anew(aq_energy_ledger *ledger, uint64_t incarnation)
+{
+    aq_energy_process *process = find_process(ledger, incarnation);
+    if (process) {
+        process->last = (aq_energy_reading){.machine = process->last.machine};
+    }
+}
+
 aq_energy_totals aq_energy_ledger_totals(const aq_energy_ledger *ledger)
 {
     bool measured = !ledger->is_unmeasured && ledger->source[0] != '\0';

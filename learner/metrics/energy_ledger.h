@@ -83,6 +83,9 @@ void aq_energy_ledger_fini(aq_energy_ledger *ledger); /* a zeroed one is fine */
 void aq_energy_ledger_told(aq_energy_ledger *ledger, int64_t now_ns, uint64_t incarnation,
                            uint32_t role, const aq_energy_reading *reading);
 
+/* The process was with another run meanwhile, and begins its totals anew. */
+void aq_energy_ledger_anew(aq_energy_ledger *ledger, uint64_t incarnation);
+
 aq_energy_totals aq_energy_ledger_totals(const aq_energy_ledger *ledger);
 
 /* For taking up a run: adds a row as it was. AQ_E_NOMEM, AQ_E_FULL. */

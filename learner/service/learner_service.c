@@ -106,8 +106,12 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
     }
     bool again = aq_coordinator_joined_total(service->coordinator) == joined_before;
     service->owner.joined(service->owner.user, record, again);
-    if (service->owner.version_seen != NULL && request->run_id == identity->run_id) {
+    const bool is_of_run = request->run_id == identity->run_id;
+    if (service->owner.version_seen != NULL && is_of_run) {
         service->owner.version_seen(service->owner.user, request->version);
+    }
+    if (service->owner.energy_anew != NULL && !is_of_run) {
+        service->owner.energy_anew(service->owner.user, record);
     }
 
     aq_wire_settings_view settings;

@@ -25,6 +25,8 @@ typedef struct aq_learner_service_owner {
     int64_t (*now_ns)(void *user);
     /* For the log. `again`: known before. */
     void (*joined)(void *user, const aq_member_record *record, bool again);
+    /* A member came from another run, and begins its totals of energy anew. May be NULL. */
+    void (*energy_anew)(void *user, const aq_member_record *record);
     /* A member that joins has had this version of the run. May be NULL. */
     void (*version_seen)(void *user, uint64_t version);
     void (*left)(void *user, const aq_member_record *record, const char *reason);

@@ -32,6 +32,13 @@ static void on_left(void *user, const aq_member_record *record, const char *reas
     snprintf(desk->reason, sizeof(desk->reason), "%s", reason);
 }
 
+static void on_energy_anew(void *user, const aq_member_record *record)
+{
+    service_desk *desk = user;
+    desk->energy_anew++;
+    desk->record = *record;
+}
+
 static void on_energy_said(void *user, const aq_member_record *record,
                            const Actorq__V1__EnergyStats *stats)
 {
@@ -98,6 +105,7 @@ static void create_service(service_desk *desk)
     aq_learner_service_owner owner = {.user = desk,
                                       .now_ns = on_now,
                                       .joined = on_joined,
+                                      .energy_anew = on_energy_anew,
                                       .left = on_left,
                                       .replay_said = on_replay_said,
                                       .energy_said = on_energy_said,

@@ -26,6 +26,7 @@ typedef struct service_desk {
 
     /* What the owner was told. */
     unsigned joined, left, evaluated, stops, checkpoints, statuses, replay_said, energy_said;
+    unsigned energy_anew;
     uint64_t replay_items; /* of the first table that was told of last */
     double energy_cpu_s;   /* that was told last */
     bool again;

@@ -93,6 +93,19 @@ TEST_IN(aq_energy_ledger, ledger, a_total_that_fell_is_not_believed)
     assert_close(totals.idle_j, 12 * 10);
 }
 
+TEST_IN(aq_energy_ledger, ledger, a_process_that_was_with_another_run_counts_on)
+{
+    tell(ledger, 10, 1, AQ_ROLE_ACTOR, reading_of(ANT, "rapl", 10, 5));
+    aq_energy_ledger_anew(ledger, 1);
+    aq_energy_ledger_anew(ledger, 2); /* nobody knows it */
+    tell(ledger, 91, 1, AQ_ROLE_ACTOR, reading_of(ANT, "rapl", 1, 1));
+    tell(ledger, 92, 1, AQ_ROLE_ACTOR, reading_of(ANT, "rapl", 2, 1.5));
+    aq_energy_totals totals = aq_energy_ledger_totals(ledger);
+    assert_close(totals.cpu_s, 6.5);
+    assert_close(totals.energy_j, 6.5 * 20);
+    assert_close(totals.idle_j, 12 * 30);
+}
+
 TEST_IN(aq_energy_ledger, ledger, each_machine_has_its_own_idle_share)
 {
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 10, 1));

@@ -355,6 +355,18 @@ TEST_IN(service_desk, desk, energy_is_told_by_heartbeats_and_on_leaving)
     assert_int_equal(desk->record.incarnation, 50);
 }
 
+TEST_IN(service_desk, desk, energy_begins_anew_with_who_comes_from_another_run)
+{
+    Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
+    request.run_id = KIT_RUN_ID;
+    desk_join_as(desk, &request);
+    assert_int_equal(desk->energy_anew, 0);
+    request.run_id = KIT_RUN_ID + 1;
+    desk_join_as(desk, &request);
+    assert_int_equal(desk->energy_anew, 1);
+    assert_int_equal(desk->record.incarnation, 50);
+}
+
 /* ---- who speaks for whom -------------------------------------------------------------------- */
 
 TEST_IN(service_desk, desk, only_an_evaluator_of_the_run_reports_evaluations)
