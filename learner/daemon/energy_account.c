@@ -33,6 +33,28 @@ static void say_failed(const char *what, const aq_error *error)
     aq_log(AQ_LOG_WARN, "energy_failed", what, "error=%s", AQ_LOG_QUOTED(error->text));
 }
 
+/* Where nothing was ever measured, the line of the start has said so. */
+static void tell(aq_energy_account *account, uint64_t incarnation, uint32_t role, const char *host,
+                 const aq_energy_reading *reading)
+{
+    aq_energy_ledger *ledger = &account->ledger;
+    const bool was_unmeasured = ledger->is_unmeasured;
+    aq_energy_ledger_told(ledger, aq_clock_monotonic_ns(), incarnation, role, reading);
+    if (ledger->is_unmeasured && !was_unmeasured && ledger->source[0] != '\0') {
+        aq_log(AQ_LOG_INFO, "energy_unmeasured", "the run's joules are the model's from now on",
+               "energy_role=%s host=%s source=%s measured_so_far=%s", aq_energy_role_name(role),
+               AQ_LOG_QUOTED(host), reading->source[0] != '\0' ? reading->source : "model",
+               ledger->source);
+    }
+}
+
+static void read_own(aq_energy_account *account)
+{
+    aq_energy_reading reading;
+    aq_energy_meter_read(account->meter, aq_clock_monotonic_ns(), &reading);
+    tell(account, account->incarnation, AQ_ENERGY_LEARNER, "", &reading);
+}
+
 int aq_energy_account_create(const aq_run_config *config, const aq_run_folder *folder,
                              aq_energy_account **ret_account)
 {
@@ -54,6 +76,7 @@ int aq_energy_account_create(const aq_run_config *config, const aq_run_folder *f
         problem.code != AQ_E_NOT_FOUND) {
         say_failed("what the run took before is not counted", &problem);
     }
+    read_own(account); /* before members tell, so that who differs from it is named */
     *ret_account = account;
     return 0;
 }
@@ -68,15 +91,6 @@ void aq_energy_account_destroy(aq_energy_account *account)
     aq_free(account);
 }
 
-static void read_own(aq_energy_account *account)
-{
-    aq_energy_reading reading;
-    int64_t now_ns = aq_clock_monotonic_ns();
-    aq_energy_meter_read(account->meter, now_ns, &reading);
-    aq_energy_ledger_told(&account->ledger, now_ns, account->incarnation, AQ_ENERGY_LEARNER,
-                          &reading);
-}
-
 void aq_energy_account_anew(aq_energy_account *account, const aq_member_record *record)
 {
     aq_energy_ledger_anew(&account->ledger, aq_incarnation_name(record->incarnation));
@@ -87,9 +101,8 @@ void aq_energy_account_told(aq_energy_account *account, const aq_member_record *
 {
     aq_energy_reading reading;
     if (aq_wire_energy_from(stats, &reading) == 0) {
-        aq_energy_ledger_told(&account->ledger, aq_clock_monotonic_ns(),
-                              aq_incarnation_name(record->incarnation), (uint32_t)record->role,
-                              &reading);
+        tell(account, aq_incarnation_name(record->incarnation), (uint32_t)record->role,
+             record->host, &reading);
     }
 }
 
@@ -97,9 +110,7 @@ void aq_energy_account_told(aq_energy_account *account, const aq_member_record *
 void aq_energy_account_told_rank(aq_energy_account *account, uint32_t rank,
                                  const aq_energy_reading *reading)
 {
-    aq_energy_ledger_told(&account->ledger, aq_clock_monotonic_ns(),
-                          aq_incarnation_name(account->incarnation + rank), AQ_ENERGY_LEARNER,
-                          reading);
+    tell(account, aq_incarnation_name(account->incarnation + rank), AQ_ENERGY_LEARNER, "", reading);
 }
 
 struct json_t *aq_energy_account_metrics(aq_energy_account *account)

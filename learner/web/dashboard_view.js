@@ -195,8 +195,9 @@ function showEnergy(energy) {
     setText(byId("energy-words"), energyText(energy.energy_j) + " and " +
         durationText(energy.cpu_s) + " of processor time; " + numberText(energy.carbon_g) +
         " g CO₂e at " + numberText(energy.carbon_g_per_kwh) + " g/kWh (" + energy.carbon_of +
-        "). " + (energy.source === "model" ? "Estimated by a model: no counter can be read." :
-            "Measured by " + energy.source + "."));
+        "). " + (energy.source === "model" ?
+        "Estimated by a model: not every process can read the same counters." :
+        "Measured by " + energy.source + "."));
     fillList(byId("energy"), [0], () => make("div"), (element) => fillStack(element, "By role",
         energyText(energy.idle_j) + " idle beside it", roles));
 }
