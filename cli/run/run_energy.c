@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/json_file.h"
 #include "common/base/parse.h"
@@ -19,7 +20,8 @@ enum { FILE_BYTES_MAX = 32 << 20 };
 
 aq_run_energy aq_run_energy_none(void)
 {
-    aq_run_energy energy = {.cpu_s = NAN, .energy_j = NAN, .idle_j = NAN, .carbon_g = NAN};
+    aq_run_energy energy = {
+        .cpu_s = NAN, .energy_j = NAN, .model_j = NAN, .idle_j = NAN, .carbon_g = NAN};
     for (size_t i = 0; i < AQ_ENERGY_ROLES; i++) {
         energy.role_cpu_s[i] = energy.role_j[i] = NAN;
     }
@@ -35,6 +37,7 @@ static int parse(json_t *file, aq_run_energy *energy)
 {
     const char *source;
     json_t *roles;
+    energy->model_j = aq_json_number_of(json_object_get(file, "model"), "energy_j");
     if (json_unpack(file, "{s:s, s:F, s:F, s:F, s:o, s:{s:F}}", "source", &source, "cpu_s",
                     &energy->cpu_s, "energy_j", &energy->energy_j, "idle_j", &energy->idle_j,
                     "roles", &roles, "carbon", "carbon_g", &energy->carbon_g) ||

@@ -14,6 +14,7 @@ typedef struct aq_run_energy {
     char source[8]; /* "rapl", "perf" or "model", of all joules; "": nothing is known */
     double cpu_s;
     double energy_j;                    /* of all roles */
+    double model_j;                     /* of all roles by the model, in any case; NaN: not told */
     double idle_j;                      /* of the machines, beside it */
     double carbon_g;                    /* CO2 equivalent of energy_j */
     double role_cpu_s[AQ_ENERGY_ROLES]; /* by aq_energy_role_name */

@@ -257,7 +257,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:o, s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, "
         "s:o, "
-        "s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:s}",
+        "s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:s, s:o}",
         "task", report->config->task, "algorithm",
         aq_algorithm_names[report->config->learner.algorithm], "precision", precision_of(report),
         "seed", aq_json_count(report->config->seed), "env_steps", aq_json_count(report->env_steps),
@@ -287,7 +287,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
                                                 : json_null(),
         "best_return", aq_json_number(report->best.mean), "best_episodes",
         aq_json_count(report->best.episodes), "best_is_fresh", report->best.is_fresh, "products",
-        report->products);
+        report->products, "energy_model_j", known_number(report, report->energy.model_j));
 }
 
 /* "ended at limits.env_steps=100000, not solved,". */

@@ -231,7 +231,7 @@ static void take_figures(const json_t *json, aq_sweep_outcome *outcome)
     outcome->figures[AQ_SWEEP_STEPS] = aq_json_number_of(json, "env_steps");
     outcome->figures[AQ_SWEEP_CPU] = aq_json_number_of(json, "cpu_s");
     outcome->figures[AQ_SWEEP_BYTES] = aq_json_number_of(json, "broadcast_bytes");
-    outcome->figures[AQ_SWEEP_JOULES] = aq_json_number_of(json, "energy_j");
+    outcome->figures[AQ_SWEEP_JOULES] = aq_json_number_of(json, "energy_model_j");
     outcome->figures[AQ_SWEEP_WALL] = aq_json_number_of(json, "wall_s");
 }
 

@@ -13,7 +13,8 @@ static const char good[] =
     " \"actor\": {\"cpu_s\": 3.0, \"energy_j\": 750.0},"
     " \"evaluator\": {\"cpu_s\": 0, \"energy_j\": 0},"
     " \"replay\": {\"cpu_s\": 1.0, \"energy_j\": 250.0}},"
-    " \"carbon\": {\"carbon_g\": 0.25, \"g_per_kwh\": 360.0}, \"later\": {}}";
+    " \"carbon\": {\"carbon_g\": 0.25, \"g_per_kwh\": 360.0}, \"model\": {\"energy_j\": 2600.0}, "
+    "\"later\": {}}";
 
 static int read_text(void **state, const char *text, aq_run_energy *energy, aq_error *error)
 {
@@ -26,7 +27,7 @@ TEST_IN_FOLDER(what_a_run_took_is_read)
     aq_run_energy energy;
     assert_int_equal(read_text(state, good, &energy, NULL), 0);
     assert_string_equal(energy.source, "model");
-    assert_true(energy.cpu_s == 14 && energy.energy_j == 2500);
+    assert_true(energy.cpu_s == 14 && energy.energy_j == 2500 && energy.model_j == 2600);
     assert_true(energy.idle_j == 12.5 && energy.carbon_g == 0.25);
     assert_true(energy.role_j[0] == 1500 && energy.role_j[1] == 750);
     assert_true(energy.role_j[2] == 0 && energy.role_cpu_s[3] == 1);

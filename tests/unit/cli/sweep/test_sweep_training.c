@@ -123,6 +123,21 @@ TEST_IN_FOLDER(a_run_that_was_stopped_has_not_ended_and_one_in_trouble_has_faile
     sweep_dismiss(&hand);
 }
 
+/* Machines of one sweep may differ in what they can measure; a model there is of each. */
+TEST_IN_FOLDER(joules_are_the_models)
+{
+    const char *dir = cli_path(state, "study");
+    sweep_hand hand;
+    aq_sweep_outcome outcome;
+    const aq_sweep_study *study = take_first(&hand, dir);
+    leave(study, dir, 0, SEEN(1, 100, 300),
+          "{\"state\": \"budget\", \"env_steps\": 1000, \"return_mean\": 480, \"energy_j\": 7, "
+          "\"energy_source\": \"rapl\", \"energy_model_j\": 9}");
+    assert_true(aq_sweep_training_outcome(study, dir, 0, &outcome));
+    assert_near(outcome.figures[AQ_SWEEP_JOULES], 9, 0);
+    sweep_dismiss(&hand);
+}
+
 /* A promoted run's clock begins with the one that it goes on from, and so does what it is said to
  * have taken: the last session alone would be less than that. */
 TEST_IN_FOLDER(a_run_that_diverged_took_the_time_of_all_its_sessions)
