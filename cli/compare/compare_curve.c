@@ -23,8 +23,8 @@ static const aq_compare_state_words states[AQ_TIME_STATES] = {
     [AQ_TIME_LEARNER_WAITING] = {"learner", "waiting", "waiting for samples"},
     [AQ_TIME_LEARNER_PUBLISHING] = {"learner", "publishing", "handing policies over"},
     [AQ_TIME_STAGE_QUANTIZING] = {"learner", "quantizing", "quantizing and publishing (beside)"},
-    [AQ_TIME_REPLAY_INSERTING] = {"replay", "inserting", "inserting"},
-    [AQ_TIME_REPLAY_SAMPLING] = {"replay", "sampling", "sampling"},
+    [AQ_TIME_REPLAY_INSERTING] = {"replay", "inserting", "steps came"},
+    [AQ_TIME_REPLAY_SAMPLING] = {"replay", "sampling", "samples given"},
 };
 
 const aq_compare_state_words *aq_compare_state_at(int state)

@@ -51,7 +51,7 @@ static void add_run(const Actorq__V1__StatusReply *status, aq_metrics_page *page
 
 static void add_returns(const Actorq__V1__LearnerStatus *learner, aq_metrics_page *page)
 {
-    aq_page_counter(page, "evaluations_total", "Evaluations that were reported.",
+    aq_page_counter(page, "evaluations_total", "Screenings and confirmations that were reported.",
                     (double)learner->evaluations);
     aq_page_gauge(page, "return_mean", "Mean return of the latest evaluation.",
                   learner->return_mean);
@@ -106,13 +106,15 @@ static void add_gap(const Actorq__V1__LearnerStatus *learner, aq_metrics_page *p
 {
     const Actorq__V1__PrecisionGapStatus *gap = learner->precision_gap;
     aq_page_counter(page, "precision_gap_versions_total",
-                    "Versions played both as broadcast and in fp32.",
+                    "Versions played both as broadcast and in fp32, over the whole run.",
                     gap ? (double)gap->versions : 0);
     aq_page_gauge(page, "precision_gap_return",
-                  "Return as broadcast less the return in fp32, mean over those versions.",
+                  "Return as broadcast less the return in fp32, mean over those versions, over "
+                  "the whole run.",
                   gap ? gap->mean : NAN);
     aq_page_gauge(page, "precision_gap_return_ci95",
-                  "Half the width of the mean's 95 % confidence interval.", gap ? gap->ci95 : NAN);
+                  "Half the width of the mean's 95 % confidence interval, over the whole run.",
+                  gap ? gap->ci95 : NAN);
 }
 
 static void add_staleness(const Actorq__V1__LearnerStatus *learner, aq_metrics_page *page)
@@ -194,7 +196,8 @@ static void add_energy(const Actorq__V1__LearnerStatus *learner, aq_metrics_page
         aq_page_sample(page, "role", energy->roles[i]->role, energy->roles[i]->cpu_s);
     }
     aq_page_counter(page, "run_idle_energy_joules_total",
-                    "Energy that the machines would have taken idle, beside it.", energy->idle_j);
+                    "Idle share of the machines' energy, beside it; see docs/energy.md.",
+                    energy->idle_j);
     aq_page_counter(page, "run_carbon_grams_total",
                     "CO2 equivalent of the run's energy; see docs/energy.md.", energy->carbon_g);
 }

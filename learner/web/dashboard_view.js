@@ -177,8 +177,8 @@ function showTime(time) {
             ["other_s", "other", 5]], time.actors.running_s]);
     }
     if (time && time.replay) {
-        roles.push(["Replay", time.replay, [["inserting_s", "inserting", 5],
-            ["sampling_s", "sampling", 0]], time.replay.running_s]);
+        roles.push(["Replay", time.replay, [["inserting_s", "steps came", 5],
+            ["sampling_s", "samples given", 0]], time.replay.running_s]);
     }
     fillList(byId("time"), roles.filter((role) => role[3] > 0), () => make("div"),
         (element, [name, times, names, whole]) => fillStack(element, name, durationText(whole),

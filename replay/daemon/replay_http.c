@@ -47,7 +47,8 @@ static void add_time(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page
     aq_page_sample(page, "side", "actors", stats->actors_waited_s);
     aq_page_sample(page, "side", "learner", stats->learner_waited_s);
     aq_page_family(page, AQ_METRIC_COUNTER, "busy_seconds_total",
-                   "Time spent at work, by what it was; of this process.");
+                   "Time in which steps came (`inserting`), or samples were given (`sampling`), by "
+                   "ticks of 2 ms: one counts whole however little it did; of this process.");
     aq_page_sample(page, "work", "inserting", stats->inserting_s);
     aq_page_sample(page, "work", "sampling", stats->sampling_s);
     aq_page_gauge(page, "limiter_wait_seconds",
@@ -69,7 +70,8 @@ static void add_log(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page)
     aq_page_gauge(page, "backlog_bytes", "Bytes that are not on the disk yet.",
                   (double)stats->backlog_bytes);
     aq_page_counter(page, "durable_messages_total",
-                    "Messages that would survive a kill of this shard.",
+                    "Messages made durable, which a kill of the shard does not lose, in all "
+                    "lives of the store.",
                     (double)stats->durable_messages);
     aq_page_counter(page, "snapshots_total", "Snapshots that were written.",
                     (double)stats->snapshots);
