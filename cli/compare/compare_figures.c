@@ -81,7 +81,7 @@ static void draw_returns(const aq_compare_summary *summary, bool over_steps, aq_
     const aq_plot_lines chart = {
         .title = over_steps ? "Return against environment steps" : "Return against time",
         .x_label = over_steps ? "environment steps" : "time in s",
-        .y_label = "return, mean of 10 evaluations",
+        .y_label = "return, mean of up to 10 evaluations",
         .series = series,
         .series_count = count,
         .level_name = isfinite(summary->threshold) ? "threshold" : NULL,
