@@ -32,22 +32,35 @@ const aq_compare_state_words *aq_compare_state_at(int state)
     return &states[state];
 }
 
+/* Of a rank of the learner, in seconds. */
+typedef struct rank_time {
+    double waiting; /* or exchanging */
+    double all;
+} rank_time;
+
 /* Runs from before there was an exchange have none. */
-static double waiting_share(const json_t *rank)
+static rank_time rank_time_of(const json_t *rank)
 {
     const double exchange = aq_json_number_of(rank, "exchange_s");
     const double waiting =
         aq_json_number_of(rank, "waiting_s") + (isfinite(exchange) ? exchange : 0);
-    return waiting / (waiting + aq_json_number_of(rank, "training_s") +
-                      aq_json_number_of(rank, "publishing_s"));
+    return (rank_time){.waiting = waiting,
+                       .all = waiting + aq_json_number_of(rank, "training_s") +
+                              aq_json_number_of(rank, "publishing_s")};
 }
 
-/* What the learner tells of time is of its life; a run may have several. */
-typedef struct life_times {
-    double states[AQ_TIME_STATES]; /* newest; 0 before any */
+/* What a learner tells of its own life. */
+typedef struct life_figures {
+    double states[AQ_TIME_STATES];
     double actor_steps;
-    double before[AQ_TIME_STATES]; /* of lives that have ended */
-    double steps_before;
+    rank_time ranks[AQ_CURVE_RANKS];
+    uint64_t behind[AQ_CURVE_BINS];
+} life_figures;
+
+/* A run may have several lives. */
+typedef struct life_times {
+    life_figures now;    /* newest; 0 before any */
+    life_figures before; /* of lives that have ended */
 } life_times;
 
 static double time_of(const json_t *times, int state)
@@ -64,7 +77,7 @@ static bool begins_anew(const life_times *life, const json_t *times)
     for (int i = 0; i < AQ_TIME_STATES; i++) {
         const double seconds = time_of(times, i);
         if (strcmp(states[i].role, "learner") == 0 && isfinite(seconds)) {
-            before += life->states[i];
+            before += life->now.states[i];
             now += seconds;
         }
     }
@@ -73,35 +86,51 @@ static bool begins_anew(const life_times *life, const json_t *times)
 
 static void end_life(life_times *life)
 {
+    const life_figures *now = &life->now;
+    life_figures *before = &life->before;
     for (int i = 0; i < AQ_TIME_STATES; i++) {
-        life->before[i] += life->states[i];
-        life->states[i] = 0;
+        before->states[i] += now->states[i];
     }
-    life->steps_before += life->actor_steps;
-    life->actor_steps = 0;
+    for (int i = 0; i < AQ_CURVE_RANKS; i++) {
+        before->ranks[i].waiting += now->ranks[i].waiting;
+        before->ranks[i].all += now->ranks[i].all;
+    }
+    for (int i = 0; i < AQ_CURVE_BINS; i++) {
+        before->behind[i] += now->behind[i];
+    }
+    before->actor_steps += now->actor_steps;
+    life->now = (life_figures){0};
+}
+
+static void take_ranks(aq_compare_curve *curve, life_times *life, const json_t *learner)
+{
+    const json_t *others = json_object_get(learner, "other_ranks");
+    for (size_t i = 0; i < AQ_CURVE_RANKS; i++) {
+        const rank_time told = rank_time_of(i == 0 ? learner : json_array_get(others, i - 1));
+        if (told.all > 0) { /* not of a rank that there is not */
+            const rank_time *before = &life->before.ranks[i];
+            life->now.ranks[i] = told;
+            curve->rank_waits[i] = (before->waiting + told.waiting) / (before->all + told.all);
+        }
+    }
 }
 
 static void take_times(aq_compare_curve *curve, life_times *life, const json_t *times)
 {
-    const json_t *learner = json_object_get(times, "learner");
-    const json_t *others = json_object_get(learner, "other_ranks");
-    for (size_t i = 0; i < AQ_CURVE_RANKS; i++) {
-        const double share = waiting_share(i == 0 ? learner : json_array_get(others, i - 1));
-        curve->rank_waits[i] = isfinite(share) ? share : curve->rank_waits[i];
-    }
     if (begins_anew(life, times)) {
         end_life(life);
     }
+    take_ranks(curve, life, json_object_get(times, "learner"));
     const double steps = aq_json_number_of(json_object_get(times, "actors"), "env_steps");
     if (isfinite(steps)) {
-        life->actor_steps = steps;
-        curve->actor_steps = life->steps_before + steps;
+        life->now.actor_steps = steps;
+        curve->actor_steps = life->before.actor_steps + steps;
     }
     for (int i = 0; i < AQ_TIME_STATES; i++) {
         const double seconds = time_of(times, i);
         if (isfinite(seconds)) {
-            life->states[i] = seconds;
-            curve->states[i] = life->before[i] + seconds;
+            life->now.states[i] = seconds;
+            curve->states[i] = life->before.states[i] + seconds;
         }
     }
 }
@@ -173,11 +202,26 @@ static double mean_second(const curve_reader *reader, int figure)
                                        : (double)NAN;
 }
 
+static void take_behind(aq_compare_curve *curve, life_times *life, const json_t *bins)
+{
+    const size_t count = json_array_size(bins);
+    if (count == 0) {
+        return;
+    }
+    memset(life->now.behind, 0, sizeof(life->now.behind));
+    for (size_t i = 0; i < count; i++) {
+        const json_int_t rows = json_integer_value(json_array_get(bins, i));
+        life->now.behind[i < AQ_CURVE_BINS ? i : AQ_CURVE_BINS - 1] +=
+            rows > 0 ? (uint64_t)rows : 0;
+    }
+    for (size_t i = 0; i < AQ_CURVE_BINS; i++) {
+        curve->behind[i] = life->before.behind[i] + life->now.behind[i];
+    }
+}
+
 /* What the learner tells of shards and actors, as of now. */
 static void take_members(aq_compare_curve *curve, const json_t *line)
 {
-    const json_t *use = json_object_get(line, "replay_use");
-    const json_t *bins = json_object_get(use, "staleness");
     const json_t *replay = json_object_get(line, "replay");
     const double step_bytes = aq_json_number_of(replay, "bytes_per_step") *
                               aq_json_number_of(replay, "inserted") /
@@ -188,10 +232,6 @@ static void take_members(aq_compare_curve *curve, const json_t *line)
     }
     if (actors > 0) {
         curve->actors = actors;
-    }
-    for (size_t i = 0; i < AQ_CURVE_BINS && json_is_array(bins); i++) {
-        const json_int_t rows = json_integer_value(json_array_get(bins, i));
-        curve->behind[i] = rows > 0 ? (uint64_t)rows : 0;
     }
 }
 
@@ -204,6 +244,8 @@ static void take_event(curve_reader *reader, const char *event, const json_t *li
         take_totals(reader, line);
         take_second(reader, line);
         take_members(curve, line);
+        take_behind(curve, &reader->life,
+                    json_object_get(json_object_get(line, "replay_use"), "staleness"));
         curve->end[0] = '\0'; /* it was resumed */
     }
 }

@@ -60,7 +60,7 @@ typedef struct aq_compare_curve {
     double gradient_bytes;          /* of an update, by all who send any; NaN: none is sent */
     double step_bytes;              /* of an environment step, as shards hold it; NaN: not told */
     double actors;                  /* at last; NaN: not told */
-    uint64_t behind[AQ_CURVE_BINS]; /* rows by the versions they were behind, as of the metrics */
+    uint64_t behind[AQ_CURVE_BINS]; /* rows by the versions they were behind; the last: and more */
 } aq_compare_curve;
 
 /* Of a run of which nothing is known. */

@@ -126,6 +126,24 @@ TEST_IN_FOLDER(times_of_all_lives_are_added_up)
     assert_true(curve.actor_steps == 20 + 6);
 }
 
+#define USE(training, waiting, behind)                                                             \
+    "{\"event\":\"progress\",\"wall_s\":1,\"time\":{\"learner\":{\"training_s\":" training         \
+    ",\"publishing_s\":0,\"waiting_s\":" waiting ",\"other_ranks\":[{\"training_s\":" waiting      \
+    ",\"publishing_s\":0,\"waiting_s\":" training "}]}},\"replay_use\":{\"staleness\":" behind     \
+    "}}\n"
+
+TEST_IN_FOLDER(shares_are_of_all_lives)
+{
+    read_text(state, USE("5", "3", "[9]") USE("6", "4", "[1,2,0,0,0,0,0,0,0,0,0,0,0,0,0,3,4,5]")
+                         USE("1", "2", "[1]") USE("2", "4", "[8,1]"));
+    assert_near(curve.rank_waits[0], (4 + 4.0) / (6 + 4 + 2 + 4), 1e-12);
+    assert_near(curve.rank_waits[1], (6 + 2.0) / (6 + 4 + 2 + 4), 1e-12);
+    assert_true(isnan(curve.rank_waits[2]));
+    assert_int_equal(curve.behind[0], 1 + 8);
+    assert_int_equal(curve.behind[1], 2 + 1);
+    assert_int_equal(curve.behind[AQ_CURVE_BINS - 1], 3 + 4 + 5); /* and more */
+}
+
 /* A learner's first line comes before its actors have told of a step. */
 TEST_IN_FOLDER(times_of_a_life_that_begins_are_added_when_they_are_told)
 {
