@@ -53,8 +53,9 @@ typedef struct aq_trainer_settings {
 typedef bool (*aq_policy_due_fn)(void *user, const aq_params *params, uint64_t step,
                                  const float *obs, size_t rows);
 
-/* Rows by the versions that they were behind: [0, 1), [1, 2), [2, 4), ... and more. */
-enum { AQ_STALENESS_BINS = 16 };
+/* Rows by the versions that they were behind: [0, 1), [1, 2), [2, 4), ... and more. As many as a
+ * shard has, and more than versions need: whoever reads them may say what a row is under. */
+enum { AQ_STALENESS_BINS = 40 };
 
 /* Sums since the last take. */
 typedef struct aq_trainer_sums {

@@ -269,6 +269,7 @@ TEST_IN(core_desk, desk, rows_are_counted_by_how_old_they_are)
     assert_int_equal(aq_staleness_bin(7), 3);
     assert_int_equal(aq_staleness_bin(8), 4);
     assert_int_equal(aq_staleness_bin(UINT64_MAX), AQ_STALENESS_BINS - 1);
+    assert_true(aq_staleness_bin(UINT32_MAX) < AQ_STALENESS_BINS - 1); /* no version is more */
 }
 
 /* It begins with version 1025, and the process before ended with 5: rows of 3 are behind 4 and 5,
