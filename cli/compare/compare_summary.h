@@ -10,8 +10,8 @@
 
 #include "cli/compare/compare_plan.h"
 #include "cli/compare/compare_run.h"
-#include "cli/text/student_t.h"
 #include "common/base/error.h"
+#include "common/base/student_t.h"
 
 enum aq_threshold_source {
     AQ_THRESHOLD_GIVEN,   /* on the command line or in the configuration */

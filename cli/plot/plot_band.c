@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cli/text/student_t.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/base/student_t.h"
 
 enum { DRAWS = 1000, DRAW_SEED = 1 };
 

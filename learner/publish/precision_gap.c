@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-/* Of the normal distribution, with 2.5 % beyond it on each side. */
-#define QUANTILE 1.959963984540054
+#include "common/base/student_t.h"
 
 void aq_precision_gap_add(aq_precision_gap *gap, const aq_version_gap *version)
 {
@@ -20,7 +19,8 @@ void aq_precision_gap_add(aq_precision_gap *gap, const aq_version_gap *version)
 
 static double half_width(double variance, double count)
 {
-    return count > 1 ? QUANTILE * sqrt(variance / count) : (double)NAN;
+    return count > 1 ? aq_student_t_quantile(0.975, count - 1) * sqrt(variance / count)
+                     : (double)NAN;
 }
 
 double aq_precision_gap_ci95(const aq_precision_gap *gap)

@@ -27,8 +27,8 @@ typedef struct aq_precision_gap {
 
 void aq_precision_gap_add(aq_precision_gap *gap, const aq_version_gap *version);
 
-/* Half the width of the 95 % confidence interval of the mean, by the normal distribution. Versions
- * count, not pairs, since pairs of one version are alike. NaN for less than two. */
+/* Half the width of the 95 % confidence interval of the mean, by Student's t. Versions count, not
+ * pairs, since pairs of one version are alike. NaN for less than two. */
 double aq_precision_gap_ci95(const aq_precision_gap *gap);
 
 /* Likewise of one version's mean, where pairs count. */

@@ -7,8 +7,8 @@
 
 #include "cli/sweep/study/sweep_study.h"
 #include "cli/text/figure_text.h"
-#include "cli/text/student_t.h"
 #include "common/base/error.h"
+#include "common/base/student_t.h"
 
 /* A trial by its last stage. */
 typedef struct aq_sweep_row {

@@ -1,8 +1,8 @@
 /*
  * Student's t: how far a mean of few samples may be from the truth. Pure functions, any thread.
  */
-#ifndef AQ_CLI_TEXT_STUDENT_T_H
-#define AQ_CLI_TEXT_STUDENT_T_H
+#ifndef AQ_COMMON_BASE_STUDENT_T_H
+#define AQ_COMMON_BASE_STUDENT_T_H
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
  * of the argument where it converges in a few steps; the quantile is found by halving, as the
  * function rises throughout.
  */
-#include "cli/text/student_t.h"
+#include "common/base/student_t.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * Student's t against its closed forms: the arctangent for one degree of freedom, an algebraic one
  * for two, and the normal distribution for many.
  */
-#include "cli/text/student_t.h"
+#include "common/base/student_t.h"
 #include "tests/support/test.h"
 
 #define PI 3.14159265358979323846
