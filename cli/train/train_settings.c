@@ -17,13 +17,26 @@
 
 /* ---- what goes together --------------------------------------------------------------------- */
 
+/* What --set says of `key` ("seed="); NULL: nothing. */
+static const char *assigned(const aq_train_arguments *arguments, const char *key)
+{
+    const aq_settings_assignments *overrides = &arguments->overrides;
+    for (size_t i = 0; i < overrides->count; i++) {
+        if (strncmp(overrides->texts[i], key, strlen(key)) == 0) {
+            return overrides->texts[i];
+        }
+    }
+    return NULL;
+}
+
 static int check_seeds(const aq_train_arguments *arguments, aq_error *error)
 {
-    const char *unfit = arguments->seeds.count == 0 ? NULL
-                        : arguments->seed           ? "--seed"
-                        : arguments->options.resume ? "--resume"
-                        : arguments->options.http   ? "--http"
-                                                    : NULL;
+    const char *unfit = arguments->seeds.count == 0    ? NULL
+                        : arguments->seed              ? "--seed"
+                        : assigned(arguments, "seed=") ? "--set seed"
+                        : arguments->options.resume    ? "--resume"
+                        : arguments->options.http      ? "--http"
+                                                       : NULL;
     return unfit != NULL
                ? aq_fail(error, AQ_E_INVALID, "--%s starts new runs, several at once: leave %s out",
                          arguments->grid.count > 0 ? "grid" : "seeds", unfit)
@@ -55,14 +68,8 @@ static int check_axes(const aq_train_arguments *arguments, aq_error *error)
 /* How a preset was asked for, but for a file that begins with one; NULL: it was not. */
 static const char *asked_preset(const aq_train_arguments *arguments)
 {
-    static const char key[] = "preset=";
-    const aq_settings_assignments *overrides = &arguments->overrides;
-    for (size_t i = 0; i < overrides->count; i++) {
-        if (strncmp(overrides->texts[i], key, strlen(key)) == 0) {
-            return overrides->texts[i];
-        }
-    }
-    return arguments->preset != NULL ? "--preset" : NULL;
+    const char *by = assigned(arguments, "preset=");
+    return by != NULL || arguments->preset == NULL ? by : "--preset";
 }
 
 int aq_train_settings_check(aq_train_arguments *arguments, aq_error *error)

@@ -2,8 +2,9 @@
  * Random numbers: xoshiro256++ (Blackman and Vigna, 2019), seeded through splitmix64.
  *
  * The state is plain data, so it can be stored in a checkpoint. Every stream is derived from the
- * run's one seed and a name of its own (aq_rng_init's `stream`), so that streams don't overlap and
- * a failure can be replayed. Nothing in the project uses rand() or a clock as a seed silently.
+ * run's one seed and a name of its own (aq_rng_init's `stream`), so that streams don't overlap. The
+ * names of processes that may start anew are of each start. Nothing in the project uses rand() or a
+ * clock as a seed silently.
  */
 #ifndef AQ_COMMON_BASE_RNG_H
 #define AQ_COMMON_BASE_RNG_H

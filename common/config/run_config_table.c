@@ -47,8 +47,8 @@ static const aq_setting rows[] = {
      "What all else begins with: a preset by its name (`actorq train --preset list`), or none, the "
      "defaults. Empty: what suits the task."},
     {MEMBER(U64, seed), "0", 0, 9007199254740991.0, NULL, "",
-     "From which every random number of the run follows. 0 lets the system choose one, which is "
-     "printed at the start."},
+     "From which parameters, minibatches and noise of updates follow; what is played differs with "
+     "each start, too. 0: the system chooses one and says it."},
 
     {KEPT_MEMBER(CHOICE, learner.algorithm), "auto", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "

@@ -200,10 +200,13 @@ static int open_log(aq_replay_store *store, const aq_member_view *view, aq_error
 static int begin(aq_replay_store *store, const aq_member_view *view, const aq_replay_core *former,
                  aq_error *error)
 {
+    /* One that a run was in before must not draw the same rows again. */
+    const bool is_first = store->slot == 0 && store->begun == 0;
     aq_rng rng;
     bool durable =
         store->folder != NULL && view->settings.config.replay.storage == AQ_STORAGE_SEGMENTS;
     aq_rng_init(&rng, view->settings.seed, SHARD_STREAM + view->slot);
+    aq_rng_init(&rng, aq_rng_next(&rng), is_first ? 0 : store->start + store->begun);
     const aq_shard_run run = {
         .settings = &view->settings,
         .run_id = view->run_id,
