@@ -178,9 +178,9 @@ static void note_pace(const aq_run_facts *facts, aq_verdict *verdict)
     }
     if (actors_wait && !learner_waits) {
         add(verdict, AQ_VERDICT_NOTE,
-            "Actors wait for the learner %d %% of the time: fewer would do, or a lower "
-            "replay.samples_per_insert.",
-            percent(facts->actors_wait));
+            "Actors wait for the learner %d %% of the time: fewer would do%s.",
+            percent(facts->actors_wait),
+            facts->queue ? "" : ", or a lower replay.samples_per_insert");
     }
     if (!learner_waits && !actors_wait && isfinite(facts->learner_waits) &&
         isfinite(facts->actors_wait) && facts->learner_steps > 0) {

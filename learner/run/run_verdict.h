@@ -36,6 +36,7 @@ typedef struct aq_run_facts {
     uint32_t stuck;      /* shards that cannot write */
     const char *trouble; /* the status's: why the learner can't keep or publish; NULL: it can */
     double learner_waits, actors_wait;
+    bool queue; /* gives each item once: no ratio holds actors back */
     enum aq_verdict_wait waits_for;
     double return_now, return_best, threshold;
     bool best_is_fresh; /* else it is of a screening */

@@ -120,17 +120,19 @@ static json_t *plan_json(const aq_dashboard *dashboard)
 {
     const aq_run_plan *plan = dashboard->sources.plan;
     const aq_run_config *config = &plan->config;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "threshold",
-                     aq_json_number(aq_dashboard_threshold(plan)), "env_steps",
-                     aq_json_count(config->limits.env_steps), "learner_steps",
-                     aq_json_count(config->limits.learner_steps), "wall_s",
-                     aq_json_number(config->limits.wall_s), "actors",
-                     aq_json_count(config->actor.count), "envs", aq_json_count(config->actor.envs),
-                     "shards", aq_json_count(config->replay.shards), "capacity",
-                     aq_json_count(config->replay.capacity), "samples_per_insert",
-                     aq_json_number(config->replay.samples_per_insert), "heartbeat_ms",
-                     aq_json_count(config->net.heartbeat_ms), "network", dashboard->network,
-                     "table", plan->table.name);
+    /* What shards say is stored is in their first table. */
+    const uint64_t capacity = plan->settings.tables[0].capacity * config->replay.shards;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s}", "threshold",
+        aq_json_number(aq_dashboard_threshold(plan)), "env_steps",
+        aq_json_count(config->limits.env_steps), "learner_steps",
+        aq_json_count(config->limits.learner_steps), "wall_s",
+        aq_json_number(config->limits.wall_s), "actors", aq_json_count(config->actor.count), "envs",
+        aq_json_count(config->actor.envs), "shards", aq_json_count(config->replay.shards),
+        "capacity", aq_json_count(capacity), "samples_per_insert",
+        aq_json_number(plan->table.samples_per_insert), "heartbeat_ms",
+        aq_json_count(config->net.heartbeat_ms), "network", dashboard->network, "table",
+        plan->table.name, "unit", config->actor.gradients ? "gradient" : "step");
 }
 
 static json_t *facts_json(const aq_run_facts *facts)

@@ -176,6 +176,7 @@ void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan
         .shards_wanted = (uint32_t)config->replay.shards,
         .learner_waits = aq_history_series_recent(lately, AQ_PROGRESS_LEARNER_WAITS, LATELY_S),
         .actors_wait = actors_wait(lately),
+        .queue = table->selector == AQ_SELECTOR_QUEUE,
         .waits_for = waits_for(lately),
         .threshold = aq_dashboard_threshold(plan),
         .trend =

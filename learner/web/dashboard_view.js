@@ -230,9 +230,10 @@ function showReplay(run, shards) {
     const use = run.status.learner.replay_use || {};
     const sum = (field) => shards.reduce((all, each) => all + numeric(each.replay[field] || 0), 0);
     const stored = sum("stored");
+    const units = " " + run.plan.unit + "s";
     const share = Math.min(1, ratio(stored, run.plan.capacity));
     fillList(byId("replay-fill"), [0], () => make("div"), (element) => fillStack(element,
-        countText(stored) + " of " + countText(run.plan.capacity) + " steps",
+        countText(stored) + " of " + countText(run.plan.capacity) + units,
         bytesText(sum("bytes")), [{name: "stored", key: 5, share}]));
     const inserted = sum("inserted");
     /* As `inserted` is, in all lives of the stores; a shard's own sum begins anew at its start. */
@@ -240,9 +241,9 @@ function showReplay(run, shards) {
         .filter((each) => each.name === run.plan.table)
         .reduce((all, each) => all + numeric(each.sampled), 0);
     fillFacts(byId("replay"), [
-        ["Inserted", countText(inserted) + " steps, " + rateText(sum("insert_per_s")) + "/s"],
+        ["Inserted", countText(inserted) + units + ", " + rateText(sum("insert_per_s")) + "/s"],
         ["Sampled", countText(sampled) + " items, " + rateText(sum("sample_per_s")) + "/s"],
-        ["Samples a step", numberText(ratio(sampled, inserted)) +
+        ["Samples a " + run.plan.unit, numberText(ratio(sampled, inserted)) +
             (run.plan.samples_per_insert > 0 ? " (" + numberText(run.plan.samples_per_insert) +
                 " wanted)" : "")],
         ["An answer takes", millisecondsText(use.answer_ms_mean)],
@@ -250,7 +251,7 @@ function showReplay(run, shards) {
         ["… for answers", durationText(use.waited_answer_s)],
         ["… for a shard", durationText(numeric(use.waited_no_shard_s) +
             numeric(use.waited_trouble_s))],
-        numeric(use.outdated) ? ["Too old, dropped", countText(use.outdated) + " steps"] : null,
+        numeric(use.outdated) ? ["Too old, dropped", countText(use.outdated) + units] : null,
         ["Repeats, gaps, refused", countText(sum("duplicates")) + ", " + countText(sum("gaps")) +
             ", " + countText(sum("rejected"))],
     ]);

@@ -129,6 +129,9 @@ TEST(actors_that_wait_are_too_many)
     aq_run_facts facts = good_facts();
     facts.actors_wait = 0.75;
     assert_note(&facts, AQ_VERDICT_NOTE, "wait for the learner 75 % of the time");
+    assert_note(&facts, AQ_VERDICT_NOTE, "fewer would do, or a lower replay.samples_per_insert.");
+    facts.queue = true;
+    assert_note(&facts, AQ_VERDICT_NOTE, "fewer would do.");
 }
 
 TEST(more_actors_are_not_wanted_where_actors_wait_as_well)

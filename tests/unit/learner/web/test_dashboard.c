@@ -3,6 +3,7 @@
  */
 #include <jansson.h>
 
+#include "common/config/gradient_rows.h"
 #include "learner/web/dashboard.h"
 #include "learner/web/dashboard_stats.h"
 #include "tests/support/config_kit.h"
@@ -191,6 +192,21 @@ TEST_IN(dashboard_stand, stand, a_document_without_memory_is_no_document)
     }
 }
 
+TEST_IN(dashboard_stand, stand, the_tables_in_use_are_told)
+{
+    stand->plan.config.replay.shards = 2;
+    stand->plan.config.actor.gradients = true;
+    stand->plan.settings.tables[0] = aq_gradient_rows_table(&stand->plan.config);
+    stand->plan.settings.tables[0].capacity = 9;
+    stand->plan.table = stand->plan.settings.tables[0];
+    json_t *run = document(stand, "/api/run");
+    const json_t *plan = json_object_get(run, "plan");
+    assert_int_equal(json_integer_value(json_object_get(plan, "capacity")), 18);
+    assert_true(json_number_value(json_object_get(plan, "samples_per_insert")) == 0);
+    assert_string_equal(text_in(run, "plan", "unit"), "gradient");
+    json_decref(run);
+}
+
 /* ---- how they went -------------------------------------------------------------------------- */
 
 TEST_IN(dashboard_stand, stand, each_span_has_its_document)
@@ -292,6 +308,7 @@ TEST_IN(dashboard_stand, stand, what_draws_stored_steps_for_ever_needs_no_actors
     aq_run_config config = config_defaults();
     config.replay.shards = 2;
     assert_false(facts_of(stand, &config).offline);
+    assert_false(facts_of(stand, &config).queue);
     assert_int_equal(facts_of(stand, &config).needed, 1000);
     config.replay.samples_per_insert = 0;
     assert_true(facts_of(stand, &config).offline);
@@ -301,6 +318,7 @@ TEST_IN(dashboard_stand, stand, what_draws_stored_steps_for_ever_needs_no_actors
     config_set(&config, "replay.sequence_period=16");
     config_set(&config, "actor.random_first=false");
     assert_false(facts_of(stand, &config).offline);
+    assert_true(facts_of(stand, &config).queue);
     assert_int_equal(facts_of(stand, &config).needed, 2); /* each shard has one to give */
 }
 
