@@ -1,5 +1,5 @@
 /*
- * Run history: what the dashboard draws, from the lines of metrics.jsonl, in less than 1 MB however
+ * Run history: what the dashboard draws, from the lines of metrics.jsonl, in about 1 MB however
  * long the run is. Three spans: the last five minutes by the second, the last hour by ten seconds,
  * and the whole run, ever more coarsely. Loop thread only.
  */
