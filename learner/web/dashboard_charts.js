@@ -54,6 +54,7 @@ class Chart {
         this.options = options || {};
         this.rows = [];
         this.graph = null;
+        this.pointedX = null; /* where a pointer rests; null: nowhere */
         this.legend = make("div", "legend");
         this.plot = make("div", "plot", make("p", "empty", "Nothing to draw yet"));
         this.plot.setAttribute("role", "img");
@@ -101,17 +102,28 @@ class Chart {
         this.rows = rows;
         this.showLegend();
         this.describe();
-        if (rows.length < 2) {
+        if (rows.length < 2 || [...this.legend.children].every((entry) => entry.hidden)) {
+            this.clear();
             return;
         }
         const options = this.look(byTime);
         options.file = rows;
         if (this.graph) {
             this.graph.updateOptions(options);
+            this.point();
             return;
         }
         this.plot.replaceChildren();
         this.graph = new Dygraph(this.plot, rows, options);
+    }
+
+    /* New rows take the mark away from where the pointer rests. */
+    point() {
+        const row = this.rows.findIndex((each) => each[0] === this.pointedX);
+        if (row >= 0) {
+            this.showLegend(row);
+            this.graph.setSelection(row);
+        }
     }
 
     look(byTime) {
@@ -135,8 +147,14 @@ class Chart {
             gridLineColor: colour("grid"), gridLineWidth: 1, highlightCircleSize: 3.5,
             interactionModel: this.model || (this.model = interaction()), xRangePad: 0,
             yRangePad: 6, rangeSelectorHeight: 0, animatedZooms: false,
-            highlightCallback: (event, x, points, row) => this.showLegend(row),
-            unhighlightCallback: () => this.showLegend(),
+            highlightCallback: (event, x, points, row) => {
+                this.pointedX = x;
+                this.showLegend(row);
+            },
+            unhighlightCallback: () => {
+                this.pointedX = null;
+                this.showLegend();
+            },
             axes: {
                 x: Object.assign({
                     drawGrid: false, pixelsPerLabel: TICK_PX,
@@ -158,6 +176,7 @@ class Chart {
             this.plot.replaceChildren(make("p", "empty", "Nothing to draw yet"));
         }
         this.rows = [];
+        this.pointedX = null;
     }
 }
 

@@ -60,6 +60,12 @@ function makeMetricCharts(metrics) {
     });
 }
 
+/* Another run may be of another algorithm. */
+function forgetMetricCharts() {
+    metricCharts.clear();
+    metricsPlace.replaceChildren();
+}
+
 function clearCharts() {
     Object.values(curves).concat([...metricCharts.values()]).forEach((chart) => chart.clear());
 }

@@ -89,6 +89,7 @@ function takeRun(run) {
         state.history = null;
         state.historyAt = -Infinity;
         clearCharts();
+        forgetMetricCharts();
     }
     makeMetricCharts(run.status.learner.metrics || []);
     state.run = run;
