@@ -163,7 +163,7 @@ class Chart {
                 }, axis),
                 y: Object.assign({
                     axisLabelWidth: 54, pixelsPerLabel: 32,
-                    axisLabelFormatter: plain(this.options.axisText || countText),
+                    axisLabelFormatter: plain(this.options.axisText || placeText),
                 }, axis, {axisLineColor: "transparent"}),
             },
         };

@@ -6,25 +6,29 @@ function numeric(value) {
     return value === null || value === undefined || value === "" ? NaN : Number(value);
 }
 
-function scaled(value, step, units, digits) {
+/* The limits are where rounding would give "1000". */
+function scaled(value, units) {
     let unit = 0;
-    while (Math.abs(value) >= step * 0.9995 && unit < units.length - 1) {
-        value /= step;
+    while (Math.abs(value) >= (unit === 0 ? 999.5 : 999.95) && unit < units.length - 1) {
+        value /= 1000;
         unit++;
     }
-    return (unit > 0 || !Number.isInteger(value) ? value.toFixed(digits) : String(value)) +
-        units[unit];
+    return value.toFixed(unit === 0 ? 0 : 1) + units[unit];
 }
 
 function countText(value) {
     value = numeric(value);
-    return Number.isFinite(value) ? scaled(Math.abs(value) < 1000 ? Math.round(value) : value, 1000,
-        ["", "k", "M", "G", "T"], 1) : NONE;
+    return Number.isFinite(value) ? scaled(value, ["", "k", "M", "G", "T"]) : NONE;
 }
 
 /* On an axis, where ".0" says nothing. */
 function plain(text) {
     return (value) => text(value).replace(/\.0(?=\D|$)/, "");
+}
+
+/* As exact as neighbours on an axis differ. */
+function placeText(value) {
+    return Math.abs(value) < 1e4 ? numberText(value) : countText(value);
 }
 
 function rateText(value) {
@@ -34,8 +38,7 @@ function rateText(value) {
 
 function bytesText(value) {
     value = numeric(value);
-    return Number.isFinite(value) ? scaled(value, 1000, [" B", " kB", " MB", " GB", " TB"], 1) :
-        NONE;
+    return Number.isFinite(value) ? scaled(value, [" B", " kB", " MB", " GB", " TB", " PB"]) : NONE;
 }
 
 function shareText(value) {
@@ -44,7 +47,8 @@ function shareText(value) {
         return NONE;
     }
     const percent = 100 * value;
-    return (percent > 0 && percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0)) + " %";
+    return (Math.abs(percent) < 10 ? String(Number(percent.toPrecision(2))) :
+        percent.toFixed(0)) + " %";
 }
 
 function numberText(value, digits) {
@@ -59,7 +63,8 @@ function numberText(value, digits) {
 
 function returnText(value) {
     value = numeric(value);
-    return Number.isFinite(value) ? value.toFixed(1).replace("-", "\u2212") : NONE;
+    return Number.isFinite(value) ? (value !== 0 && Math.abs(value) < 1 ?
+        String(Number(value.toPrecision(3))) : value.toFixed(1)).replace(/^-/, "\u2212") : NONE;
 }
 
 function differenceText(value) {
@@ -118,6 +123,7 @@ function tickText(seconds) {
 
 function energyText(joules) {
     joules = numeric(joules);
-    return Number.isFinite(joules) ? (joules >= 3.6e5 ? numberText(joules / 3.6e6) + " kWh" :
-        scaled(joules, 1000, [" J", " kJ"], 1)) : NONE;
+    return joules >= 3.6e5 ? numberText(joules / 3.6e6) + " kWh" :
+        joules >= 1000 ? numberText(joules / 1000, 3) + " kJ" :
+            Number.isFinite(joules) ? numberText(joules, 3) + " J" : NONE;
 }

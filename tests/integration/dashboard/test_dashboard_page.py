@@ -225,6 +225,19 @@ class Page(unittest.TestCase):
         self.answer_again()
         self.browser.evaluate("document.querySelector('[data-span=run]').click()")
 
+    def test_3_tells_small_figures_apart(self):
+        chart = "[...document.querySelectorAll('.chart')].find((each) => " \
+            "each.querySelector('h2').textContent.startsWith('%s'))"
+        self.answer_instead("api/history", "({progress, screened}) => {"
+                            "progress.staleness = progress.staleness.map((_, i) => i % 2);"
+                            "screened.return.fill(0.734); }")
+        self.browser.wait_for(chart % "Return" + ".querySelector('b').textContent === '0.734'")
+        places = self.browser.evaluate(f"[...{chart % 'Staleness'}.querySelectorAll("
+                                       "'.dygraph-axis-label-y')].map((each) => each.textContent)")
+        self.assertGreater(len(places), 2)
+        self.assertEqual(len(places), len(set(places)), places)
+        self.answer_again()
+
     def test_3_has_the_charts_of_another_run(self):
         names = "[...document.querySelectorAll('.metrics h2')].map((each) => " \
             "each.textContent).join()"
