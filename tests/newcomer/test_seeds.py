@@ -87,6 +87,7 @@ class TestSeeds(Newcomer):
         self.assertFalse(os.path.exists("x"))
         self.refused("actorq train gym:CartPole-v1 --seeds 0", "--seeds: '0' is neither")
         self.refused("actorq train gym:CartPole-v1 --seeds 2 --seed 3", "leave --seed out")
+        self.refused("actorq train gym:CartPole-v1 --seeds 2 --set seed=3", "leave --set seed out")
         self.refused("actorq train gym:CartPole-v1 --seeds 2 --http 127.0.0.1:0",
                      "leave --http out")
 
