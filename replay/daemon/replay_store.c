@@ -10,6 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/rng.h"
+#include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/wire/wire_run.h"
 #include "replay/disk/segment_log.h"
@@ -66,6 +67,7 @@ static int identify(aq_replay_store *store, aq_error *error)
     }
     store->is_new = false;
     store->slot = aq_slot_file_read(store->folder);
+    store->was_in_run = aq_path_exists_in(store->folder, "slot"); /* a data set was not */
     return 0;
 }
 
@@ -200,8 +202,8 @@ static int open_log(aq_replay_store *store, const aq_member_view *view, aq_error
 static int begin(aq_replay_store *store, const aq_member_view *view, const aq_replay_core *former,
                  aq_error *error)
 {
-    /* One that a run was in before must not draw the same rows again. */
-    const bool is_first = store->slot == 0 && store->begun == 0;
+    /* One that was in a run before must not draw the same rows again. */
+    const bool is_first = !store->was_in_run && store->begun == 0;
     aq_rng rng;
     bool durable =
         store->folder != NULL && view->settings.config.replay.storage == AQ_STORAGE_SEGMENTS;

@@ -24,6 +24,7 @@ typedef struct aq_replay_store {
     uint64_t start;      /* what is shown of the process's incarnation */
     uint32_t slot;       /* that it had; 0 if none */
     bool is_new;         /* the folder holds nothing yet */
+    bool was_in_run;     /* of an earlier process */
     uint64_t begun;      /* times, in this process */
     uint64_t damaged;    /* lines about damaged records */
     uint64_t missing;    /* messages, as was said last */

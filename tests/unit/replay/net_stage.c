@@ -35,7 +35,7 @@ static void on_join(Actorq__V1__Membership_Service *service, const Actorq__V1__J
     aq_wire_settings_to(&stage->settings, &view);
     reply.run_id = stage->run_id;
     reply.member = 9;
-    reply.slot = NET_STAGE_SLOT;
+    reply.slot = stage->slot_given;
     reply.settings = &view.message;
     reply.policy_url = policy_url;
     reply.state = stage->state;
@@ -92,6 +92,7 @@ void net_stage_setup(net_stage *stage)
     aq_log_set_level(AQ_LOG_OFF);
     stage->membership = membership;
     stage->settings = kit_settings();
+    stage->slot_given = NET_STAGE_SLOT;
     stage->settings.config.net.heartbeat_ms = 10;
     stage->run_id = KIT_RUN_ID;
     stage->state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;

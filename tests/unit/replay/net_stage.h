@@ -47,9 +47,10 @@ typedef struct net_stage {
     int result;
     aq_error error;
     int replies;
-    uint64_t store;                  /* as the shard told at its last Join */
-    uint32_t slot;                   /* likewise */
-    uint64_t acknowledged;           /* by the last Credit call */
+    uint64_t store;        /* as the shard told at its last Join */
+    uint32_t slot;         /* likewise */
+    uint32_t slot_given;   /* by the learner: NET_STAGE_SLOT, unless a test says another */
+    uint64_t acknowledged; /* by the last Credit call */
     Actorq__V1__StatusReply *report; /* of the last Status call */
     uint32_t rows;
 } net_stage;

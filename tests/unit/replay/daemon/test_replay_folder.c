@@ -49,6 +49,53 @@ TEST_IN(folder_stage, stage, steps_marks_store_and_slot_outlive_the_daemon)
     net_stage_end(stage);
 }
 
+enum { DRAWN = 16 };
+
+typedef struct draw {
+    int replies;
+    uint8_t obs[DRAWN * 2 * sizeof(float)];
+} draw;
+
+static void on_draw(const Actorq__V1__SampleReply *reply, void *user)
+{
+    draw *drawn = user;
+    if (reply != NULL && reply->obs.len == sizeof(drawn->obs)) {
+        memcpy(drawn->obs, reply->obs.data, sizeof(drawn->obs));
+        drawn->replies++;
+    }
+}
+
+static draw draw_first(net_stage *stage)
+{
+    Actorq__V1__SampleRequest request = ACTORQ__V1__SAMPLE_REQUEST__INIT;
+    aq_rpc_stub sampling = net_stage_stub(stage, &actorq__v1__sampling__descriptor);
+    draw drawn = {.replies = 0};
+    request.run_id = KIT_RUN_ID;
+    request.schema_hash = stage->settings.schema_hash;
+    request.batch_rows = DRAWN;
+    request.batch_count = 1;
+    request.discount = 0.9f;
+    request.wait_ms = 5000;
+    actorq__v1__sampling__sample(&sampling.base, &request, on_draw, &drawn);
+    net_stage_await(stage, &drawn.replies, 1);
+    return drawn;
+}
+
+/* Slot 0 is one like others. */
+TEST_IN(folder_stage, stage, what_is_drawn_is_not_drawn_again_by_the_next_life)
+{
+    stage->slot_given = 0;
+    net_stage_live(stage, 1, 3);
+    net_stage_await_acknowledgement(stage, 3);
+    const draw before = draw_first(stage);
+    net_stage_end(stage);
+    net_stage_live(stage, 0, 0);
+    assert_int_equal(net_stage_ask_stored(stage), 72);
+    const draw after = draw_first(stage);
+    assert_int_not_equal(memcmp(before.obs, after.obs, sizeof(before.obs)), 0);
+    net_stage_end(stage);
+}
+
 TEST_IN(folder_stage, stage, without_a_folder_every_start_is_another_store)
 {
     stage->options.data_dir = NULL;
