@@ -26,6 +26,7 @@ struct aq_rpc_repeats {
     kept *oldest;
     size_t bytes; /* of all replies, with what their bookkeeping takes */
     size_t bytes_max;
+    size_t reply_max; /* a larger one is not kept */
 };
 
 int aq_rpc_repeats_create(size_t bytes_max, aq_rpc_repeats **ret_repeats)
@@ -39,6 +40,8 @@ int aq_rpc_repeats_create(size_t bytes_max, aq_rpc_repeats **ret_repeats)
     count_max = count_max < COUNT_MIN ? COUNT_MIN : count_max;
     count_max = count_max > COUNT_MAX ? COUNT_MAX : count_max;
     repeats->bytes_max = bytes_max;
+    repeats->reply_max =
+        bytes_max / SHARE_MAX > sizeof(kept) ? bytes_max / SHARE_MAX - sizeof(kept) : 0;
     if (aq_id_map_init(&repeats->map, count_max) < 0) {
         aq_free(repeats);
         return AQ_E_NOMEM;
@@ -87,9 +90,8 @@ void aq_rpc_repeats_destroy(aq_rpc_repeats *repeats)
 
 void aq_rpc_repeats_allow(aq_rpc_repeats *repeats, size_t reply_bytes)
 {
-    const size_t bytes_max = SHARE_MAX * (sizeof(kept) + reply_bytes);
-    if (bytes_max > repeats->bytes_max) {
-        repeats->bytes_max = bytes_max;
+    if (reply_bytes > repeats->reply_max) {
+        repeats->reply_max = reply_bytes;
     }
 }
 
@@ -98,12 +100,13 @@ void aq_rpc_repeats_keep(aq_rpc_repeats *repeats, uint64_t id, uint32_t request_
 {
     kept *entry;
 
-    if (size > repeats->bytes_max / SHARE_MAX ||
-        sizeof(*entry) > repeats->bytes_max / SHARE_MAX - size) {
+    if (repeats->bytes_max == 0 || size > repeats->reply_max) {
         return;
     }
+    const size_t four = SHARE_MAX * (sizeof(*entry) + size);
+    const size_t bytes_max = four > repeats->bytes_max ? four : repeats->bytes_max;
     while (repeats->map.count == repeats->map.count_max ||
-           repeats->bytes + sizeof(*entry) + size > repeats->bytes_max) {
+           repeats->bytes + sizeof(*entry) + size > bytes_max) {
         forget_oldest(repeats);
     }
     entry = aq_alloc_unset(1, sizeof(*entry) + size);
