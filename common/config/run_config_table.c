@@ -395,7 +395,7 @@ static const aq_setting rows[] = {
      "Greedy episodes with which each policy is tried first. As many fresh ones follow, of it if "
      "it leads, else of the best one, and only these say which is the best."},
     {LIVE_SEEN_MEMBER(U64, evaluator.episodes, EVALUATORS), "200", 1, 10000, NULL, "episodes",
-     "Fresh greedy episodes that confirm a policy which passed the first trial."},
+     "Fresh greedy episodes that confirm what passed the first trial; one alone solves nothing."},
     {LIVE_MEMBER(TEXT, evaluator.threshold), "auto", 1, 0, NULL, "",
      "Mean return from which the task counts as solved and the run ends. auto takes the "
      "environment's own, if it has one."},

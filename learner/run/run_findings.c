@@ -250,9 +250,10 @@ static void suggest_drawing(const aq_learning_facts *facts, bool are_choices, aq
                                 finding)
         : learns_from_groups(config)
             ? suggest_twice("learner.entropy_weight", config->learner.entropy_weight, 0.01, finding)
-        : are_choices
-            ? suggest_twice("learner.n_step", (double)config->learner.n_step, 5, finding)
-            : suggest_twice("actor.noise_steps", (double)config->actor.noise_steps, 15, finding);
+        : !are_choices
+            ? suggest_twice("actor.noise_steps", (double)config->actor.noise_steps, 15, finding)
+            : 2 * config->learner.n_step <= config->replay.chunk_length &&
+                  suggest_twice("learner.n_step", (double)config->learner.n_step, 5, finding);
     if (!is_found) {
         suggest_more(facts, 2, finding);
     }

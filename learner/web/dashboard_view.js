@@ -251,7 +251,7 @@ function showReplay(run, shards) {
         ["… for answers", durationText(use.waited_answer_s)],
         ["… for a shard", durationText(numeric(use.waited_no_shard_s) +
             numeric(use.waited_trouble_s))],
-        numeric(use.outdated) ? ["Too old, dropped", countText(use.outdated) + units] : null,
+        numeric(use.outdated) ? ["Too old, dropped", countText(use.outdated) + " steps"] : null,
         ["Repeats, gaps, refused", countText(sum("duplicates")) + ", " + countText(sum("gaps")) +
             ", " + countText(sum("rejected"))],
     ]);

@@ -123,7 +123,8 @@ static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret
     if (rc == 0 && !has_exact) {
         return aq_fail(error, AQ_E_NOT_FOUND,
                        "%s has its policy as it was broadcast, and not in fp32, as a learner died "
-                       "before it had written that, or it was removed: take a checkpoint",
+                       "before it had written that, or it was removed: take a checkpoint, which "
+                       "has it unless it was trained quantized",
                        folder);
     }
     if (rc != 0) {
