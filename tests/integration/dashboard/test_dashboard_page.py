@@ -166,7 +166,7 @@ class Page(unittest.TestCase):
         self.assertGreater(sum(series > 0 for _, series, _, _ in drawn), 8, drawn)
         for title, series, has_canvas, inked in drawn:
             self.assertEqual(has_canvas, series > 0, title)
-            self.assertGreaterEqual(inked, 50 if series else 0, title)
+            self.assertGreaterEqual(inked, 5 if series else 0, title)  # a few points at first
 
     def answer_instead(self, path, change):
         """Has the page take answers for others, until `answer_again`; counts them in `changed`."""
