@@ -58,10 +58,10 @@ static int health(void *given, aq_error *error)
     if (rc != 0) {
         return rc;
     }
-    for (const char *line = body; *line != '\0'; line += *line == '\n') {
+    for (const char *line = body; *line != '\0';) {
         const size_t length = strcspn(line, "\n");
         aq_print_line(stdout, "%.*s", (int)length, line);
-        line += length;
+        line += length + (line[length] == '\n');
     }
     return status == HTTP_OK ? 0 : EXIT_FAILURE;
 }

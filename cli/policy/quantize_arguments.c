@@ -110,8 +110,7 @@ const aq_options aq_quantize_options = {
         "Writes a trained policy in another weight format and reports how much that changes it. IN "
         "is a run folder, a policy file (.aq) in fp32 or a checkpoint (.aqc), which has the policy "
         "of its moment, in fp32 unless it was trained quantized. The error is measured on "
-        "observations of the policy's own greedy play in "
-        "fp32.",
+        "observations of the policy's own greedy play in fp32.",
     .details = "Examples:\n"
                "  actorq quantize runs/first policy.int4.aq --format int4\n"
                "  actorq quantize runs/first small.aq --format int8-tensor --method paper\n"

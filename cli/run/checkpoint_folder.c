@@ -34,7 +34,9 @@ static int find_step(const char *folder, uint64_t most, uint64_t *ret_step, aq_e
              : found    ? 0
                         : aq_fail(error, AQ_E_NOT_FOUND, "%s holds no checkpoint", folder);
     (void)closedir(dir);
-    *ret_step = rc == 0 ? greatest : *ret_step;
+    if (rc == 0) {
+        *ret_step = greatest;
+    }
     return rc;
 }
 

@@ -239,13 +239,12 @@ int aq_replay_rules_check_storage(const aq_run_config *config, aq_error *error)
                        config->replay.segment_bytes, config->net.message_bytes);
     }
     if (memory > 0 && config->replay.storage == AQ_STORAGE_MEMORY) {
-        return aq_fail(
-            error, AQ_E_INVALID,
-            "replay.memory_bytes %" PRIu64
-            " needs files to which the other steps can go: replay.storage=segments "
-            "works, or replay.capacity_bytes (of a queue replay.capacity), which lets them go "
-            "for good",
-            memory);
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.memory_bytes %" PRIu64
+                       " needs files to which the other steps can go: replay.storage=segments "
+                       "works, or replay.capacity_bytes (of a queue replay.capacity), which lets "
+                       "them go for good",
+                       memory);
     }
     if (memory > 0 && config->replay.compression) {
         return aq_fail(error, AQ_E_INVALID,

@@ -127,8 +127,10 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
     }
     aq_evaluation_result *leading = &coordinator->leading;
     if (!result->confirmed && aq_ranking_leads(&coordinator->best, result)) {
-        const bool is_first = leading->version == 0 || leading->version == result->version;
-        *leading = is_first || result->return_mean > leading->return_mean ? *result : *leading;
+        if (leading->version == 0 || leading->version == result->version ||
+            result->return_mean > leading->return_mean) {
+            *leading = *result;
+        }
     } else if (result->version == leading->version) {
         leading->version = 0; /* it was played afresh */
     }

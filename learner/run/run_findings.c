@@ -244,16 +244,19 @@ static bool suggest_twice(const char *key, double value, double least, aq_findin
 static void suggest_drawing(const aq_learning_facts *facts, bool are_choices, aq_finding *finding)
 {
     const aq_run_config *config = facts->config;
-    const bool is_trpo = config->learner.algorithm == AQ_ALGORITHM_TRPO; /* paid for no entropy */
-    const bool is_found =
-        is_trpo ? suggest_twice("learner.group_steps", (double)aq_pacing_group_steps(config), 0,
-                                finding)
-        : learns_from_groups(config)
-            ? suggest_twice("learner.entropy_weight", config->learner.entropy_weight, 0.01, finding)
-        : !are_choices
-            ? suggest_twice("actor.noise_steps", (double)config->actor.noise_steps, 15, finding)
-            : 2 * config->learner.n_step <= config->replay.chunk_length &&
-                  suggest_twice("learner.n_step", (double)config->learner.n_step, 5, finding);
+    bool is_found = false;
+    if (config->learner.algorithm == AQ_ALGORITHM_TRPO) { /* which is paid for no entropy */
+        is_found =
+            suggest_twice("learner.group_steps", (double)aq_pacing_group_steps(config), 0, finding);
+    } else if (learns_from_groups(config)) {
+        is_found =
+            suggest_twice("learner.entropy_weight", config->learner.entropy_weight, 0.01, finding);
+    } else if (!are_choices) {
+        is_found =
+            suggest_twice("actor.noise_steps", (double)config->actor.noise_steps, 15, finding);
+    } else if (2 * config->learner.n_step <= config->replay.chunk_length) { /* which it must fit */
+        is_found = suggest_twice("learner.n_step", (double)config->learner.n_step, 5, finding);
+    }
     if (!is_found) {
         suggest_more(facts, 2, finding);
     }

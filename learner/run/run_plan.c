@@ -186,10 +186,9 @@ static int check_bytes(const aq_run_plan *plan, aq_error *error)
             return aq_fail(error, AQ_E_INVALID,
                            "replay: table %s: capacity_bytes leaves each shard %" PRIu64
                            " bytes, but the %" PRIu64
-                           " steps that min_size or a request needs and a chunk more may take "
-                           "%" PRIu64 ", and two chunks %" PRIu64 "; capacity_bytes=%" PRIu64
-                           " works",
-                           spec->name, spec->capacity_bytes, steps, chunk + steps * step, 2 * chunk,
+                           " steps that min_size or a request needs may take %" PRIu64
+                           ", with a chunk more; capacity_bytes=%" PRIu64 " works",
+                           spec->name, spec->capacity_bytes, steps, least,
                            least * plan->config.replay.shards);
         }
     }

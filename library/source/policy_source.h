@@ -20,8 +20,7 @@ enum { AQ_PRECISION_AS_STORED = 0 };
 #define AQ_PRECISION_HELP                                                                          \
     "int8, fp32 or another weight format: what a run in that format published, be it mixed, with " \
     "its first layer in bf16 or fp32; of other runs and of files in fp32 every layer is brought "  \
-    "into it "                                                                                     \
-    "(default: as the policy was broadcast, or as the file has it)"
+    "into it (default: as the policy was broadcast, or as the file has it)"
 
 /* For AQ_TO: a format's name, into a uint32_t. AQ_E_INVALID names all of them. */
 int aq_precision_take(void *precision, const char *name, aq_error *error) AQ_MUST_USE;
