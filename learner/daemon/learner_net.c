@@ -335,6 +335,7 @@ static int keep_trying(learner *self, const aq_error *first, aq_error *error)
 static int finish_training(learner *self, aq_error *error)
 {
     aq_error ignored, failure;
+    aq_notify_stopping(self->notify); /* the loop stands while the last checkpoint is written */
     self->parts.events.is_over = true;
     aq_coordinator_end_evaluations(self->parts.coordinator);
     aq_learner_pages_end(self->parts.pages);

@@ -4,6 +4,7 @@ what never began goes. And what a comparison does that is stopped between its ru
     test_train_ends.py ACTORQ [unittest's arguments]
 """
 
+import collections
 import contextlib
 import glob
 import json
@@ -12,10 +13,13 @@ import re
 import resource
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from train_run import PATIENCE_S, TrainRun, wait_for
@@ -230,6 +234,26 @@ class TestShortRun(TrainRun):
         self.assertIsNotNone(self.metric("env_steps_per_s"))
         if self.metric("wall_s") < 1:  # else there were whole seconds, as on a slow machine
             self.assertIsNotNone(self.metric("loss"))
+
+    def test_whoever_says_to_be_ready_says_to_stop_at_the_end(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(self.home + "/notify")
+            manager.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            with unittest.mock.patch.dict(os.environ, NOTIFY_SOCKET=self.home + "/notify"):
+                self.begin(ACTORQ, "train", "gym:CartPole-v1", "--set", "limits.learner_steps=100")
+            said = collections.defaultdict(set)
+            manager.settimeout(0.2)
+            has_ended = False
+            while not has_ended:
+                has_ended = self.train.poll() is not None
+                with contextlib.suppress(TimeoutError):
+                    while True:
+                        lines, ((_, _, sender),), *_ = manager.recvmsg(1024, socket.CMSG_SPACE(12))
+                        for line in lines.decode().splitlines():
+                            said[line].add(struct.unpack("iII", sender)[0])
+            self.assertEqual(self.train.returncode, 0)
+            self.assertGreaterEqual(len(said["READY=1"]), 4)  # learner, shard, actor, evaluator
+            self.assertEqual(said["STOPPING=1"], said["READY=1"])
 
 
 if __name__ == "__main__":
