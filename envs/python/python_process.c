@@ -293,6 +293,16 @@ void aq_python_process_kill(aq_python_process *process)
     }
 }
 
+/* A signal begins the time anew. */
+static bool wait_for_word(struct pollfd *poller, int timeout_ms)
+{
+    int ready;
+    do {
+        ready = poll(poller, 1, timeout_ms);
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0;
+}
+
 void aq_python_process_finish(aq_python_process *process, int timeout_ms, char *how,
                               size_t how_bytes)
 {
@@ -302,7 +312,7 @@ void aq_python_process_finish(aq_python_process *process, int timeout_ms, char *
     }
     /* Its end of the channel closes when it ends, and what it still says is of no interest. */
     struct pollfd poller = {.fd = process->channel, .events = POLLIN};
-    for (int i = 0; i < MESSAGES_LEFT_MAX && poll(&poller, 1, timeout_ms) > 0 &&
+    for (int i = 0; i < MESSAGES_LEFT_MAX && wait_for_word(&poller, timeout_ms) &&
                     recv(process->channel, rest, sizeof(rest), MSG_DONTWAIT) > 0;
          i++) {
     }
