@@ -111,16 +111,16 @@ TEST(rows_that_are_shared_count_as_sent_by_all_alike)
         t->groups[rank]->reward[7] = (float)rank;
     }
     crew_run(RANKS, 0, share, t);
+    const uint32_t columns = t->groups[0]->column_count;
     size_t bytes = 2 * sizeof(uint32_t);
-    for (uint32_t c = 0; c < t->groups[0]->column_count; c++) {
+    for (uint32_t c = 0; c < columns; c++) {
         const bool goes = c != AQ_BATCH_PRIORITY;
         bytes += goes * ROWS * aq_batch_column_bytes(&t->groups[0]->columns[c]);
     }
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         assert_int_equal(t->codes[rank], 0);
         assert_true(t->groups[rank]->reward[7] == 0);
-        assert_near((double)t->sent[rank], (double)bytes * (RANKS - 1) / RANKS,
-                    (double)t->groups[0]->column_count);
+        assert_near((double)t->sent[rank], (double)bytes * (RANKS - 1) / RANKS, columns);
         aq_batch_destroy(t->groups[rank]);
     }
     learner_kit_fini(&kit);
