@@ -304,7 +304,7 @@ static void close_all(actor_shell *shell)
     aq_evaluator_session_destroy(shell->evaluator);
     aq_energy_meter_destroy(shell->meter);
     aq_notify_close(shell->notify);
-    bool closed = aq_loop_close(&shell->loop);
+    bool closed = aq_loop_close_last(&shell->loop);
     AQ_ASSERT(closed);
 }
 

@@ -57,3 +57,12 @@ bool aq_loop_close(uv_loop_t *loop)
     (void)uv_run(loop, UV_RUN_DEFAULT);
     return uv_loop_close(loop) == 0;
 }
+
+bool aq_loop_close_last(uv_loop_t *loop)
+{
+    bool closed = aq_loop_close(loop);
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    return closed;
+}

@@ -28,4 +28,8 @@ int aq_loop_watch_signals(uv_loop_t *loop, aq_end_signals *signals, uv_signal_cb
  * still works on it. */
 bool aq_loop_close(uv_loop_t *loop);
 
+/* The same where nothing is left but to give back what the program holds: it ignores from then on
+ * what ends programs, so that its exit status is its own. */
+bool aq_loop_close_last(uv_loop_t *loop);
+
 #endif

@@ -416,7 +416,7 @@ static void destroy(learner *self)
 {
     aq_learner_parts_close(&self->parts);
     aq_notify_close(self->notify);
-    (void)aq_loop_close(&self->loop);
+    (void)aq_loop_close_last(&self->loop);
     aq_learner_parts_fini(&self->parts);
     aq_free(self);
 }

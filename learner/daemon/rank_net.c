@@ -263,7 +263,7 @@ static void destroy(rank *self)
     aq_trainer_destroy(self->trainer);
     aq_shard_feed_close(self->feed);
     aq_mailbox_close(self->groups);
-    (void)aq_loop_close(&self->loop);
+    (void)aq_loop_close_last(&self->loop);
     aq_shard_feed_destroy(self->feed);
     aq_batch_destroy(self->followed);
     aq_energy_meter_destroy(self->meter);

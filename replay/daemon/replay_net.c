@@ -472,7 +472,7 @@ static void destroy(replay_daemon *daemon)
     aq_notify_close(daemon->notify);
     aq_rpc_dispatcher_destroy(daemon->dispatcher);
     aq_daemon_security_close(&daemon->security);
-    (void)aq_loop_close(&daemon->loop);
+    (void)aq_loop_close_last(&daemon->loop);
     aq_free(daemon);
 }
 

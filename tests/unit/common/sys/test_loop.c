@@ -66,6 +66,18 @@ TEST(a_hangup_is_heard_once)
     assert_int_equal(hear(SIGTERM, 2).times, 2);
 }
 
+TEST(a_program_that_has_nothing_left_to_end_exits_by_itself)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    uv_loop_t loop;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_true(aq_loop_close_last(&loop));
+    EACH_ROW(i, numbers) {
+        assert_int_equal(raise(numbers[i]), 0);
+        assert_true(signal(numbers[i], SIG_DFL) == SIG_IGN);
+    }
+}
+
 /* As nohup has it. */
 TEST(a_hangup_that_is_ignored_stays_so)
 {
