@@ -177,8 +177,24 @@ static void choose_http(aq_train_arguments *arguments)
     }
 }
 
+/* For aq_seed_runs, too: everything as it was asked for, and this point of the grid. */
+static int resolve_point(void *given, size_t index, char name[AQ_GRID_NAME_MAX],
+                         aq_run_config *ret_config, aq_error *error)
+{
+    aq_train_arguments arguments = *(const aq_train_arguments *)given;
+    char texts[AQ_GRID_AXES_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_GRID_VALUE_MAX];
+    int rc = aq_train_grid_point(&arguments.grid, index, name, texts, &arguments.overrides, error);
+    rc = rc != 0 ? rc : aq_train_settings_resolve(&arguments, ret_config, error);
+    if (rc == 0 && arguments.seeds.count > 0) {
+        ret_config->seed = 0;
+    }
+    return rc;
+}
+
+/* Of a grid the first point: without its axes, settings need not go together. */
 static int prepare(aq_train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
+    char point[AQ_GRID_NAME_MAX] = "";
     int rc = aq_train_settings_check(arguments, error);
     if (rc == 0) {
         rc = aq_rank_launch_check(arguments->options.learners, error);
@@ -190,14 +206,12 @@ static int prepare(aq_train_arguments *arguments, aq_run_config *config, aq_erro
         rc = find_data_set(arguments, error);
     }
     if (rc == 0) {
-        rc = aq_train_settings_resolve(arguments, config, error);
+        rc = resolve_point(arguments, 0, point, config, error);
     }
     if (rc == 0) {
         rc = set_offline(&arguments->options, config, error);
     }
-    if (rc == 0 && arguments->seeds.count > 0) {
-        config->seed = 0;
-    } else if (rc == 0 && config->seed == 0 && !arguments->print_config) {
+    if (rc == 0 && arguments->seeds.count == 0 && config->seed == 0 && !arguments->print_config) {
         config->seed = 1 + aq_rng_system_seed() % DRAWN_SEED_MAX;
     }
     return rc;
@@ -294,19 +308,6 @@ static int train_one(aq_train_arguments *arguments, const aq_run_config *config,
     return rc;
 }
 
-/* For aq_seed_runs: everything as it was asked for, and this point of the grid. */
-static int resolve_point(void *given, size_t index, char name[AQ_GRID_NAME_MAX],
-                         aq_run_config *ret_config, aq_error *error)
-{
-    aq_train_arguments arguments = *(const aq_train_arguments *)given;
-    char texts[AQ_GRID_AXES_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_GRID_VALUE_MAX];
-    int rc = aq_train_grid_point(&arguments.grid, index, name, texts, &arguments.overrides, error);
-    arguments.options.quiet = true;
-    rc = rc != 0 ? rc : aq_train_settings_resolve(&arguments, ret_config, error);
-    ret_config->seed = 0;
-    return rc;
-}
-
 static int train(aq_train_arguments *arguments, const aq_run_config *config, aq_error *error)
 {
     choose_http(arguments);
@@ -320,6 +321,7 @@ static int train(aq_train_arguments *arguments, const aq_run_config *config, aq_
                                .user = arguments,
                                .jobs = arguments->jobs};
     if (arguments->seeds.count > 0) {
+        arguments->options.quiet = true; /* all is said that is of every run */
         return aq_seed_runs(&plan, &arguments->options, arguments->json, error);
     }
     return train_one(arguments, config, error);

@@ -118,6 +118,8 @@ class TestSweeps(Newcomer):
         self.works(said.split("\nTry next:\n")[1].split("\n")[1].strip())
         self.assertIn("2 runs", self.works("actorq plot all/*/seed-? -o all.svg"))
         self.refused("actorq train gym:CartPole-v1 --grid learner.n_step=1,300", "out of bounds")
+        self.works("actorq train gym:CartPole-v1 --grid learner.algorithm=ppo,a2c --print-config "
+                   "--set learner.torso=gru")  # with which the task's own algorithm does nothing
         self.refused("actorq train gym:CartPole-v1 --run x --grid learner.algorithm=dqn,td3",
                      "td3 needs continuous actions")
         self.assertFalse(os.path.exists("x"))
