@@ -13,14 +13,17 @@
 static uint32_t first_format(const aq_run_config *config, const aq_layer_spec *layer)
 {
     const aq_space numbers = {.kind = AQ_SPACE_BOX};
+    const enum aq_format format = aq_run_config_format(config);
+    const bool is_paper =
+        config->quantizer.formula == AQ_FORMULA_PAPER && format == AQ_FORMAT_INT8_TENSOR;
     /* Weights are divided by deviations, and the bias takes in the means, so that both may be of
      * any size. */
     if (config->learner.normalize_obs) {
         return AQ_FORMAT_F32;
     }
-    return layer->kind == AQ_LAYER_LINEAR && aq_format_is_integer(aq_run_config_format(config)) &&
+    return layer->kind == AQ_LAYER_LINEAR && aq_format_is_integer(format) &&
                    aq_algorithm_takes(config->learner.algorithm, &numbers) &&
-                   config->learner.qat_bits == 0 && config->quantizer.formula != AQ_FORMULA_PAPER
+                   config->learner.qat_bits == 0 && !is_paper
                ? AQ_FORMAT_BF16
                : 0;
 }

@@ -89,6 +89,7 @@ TEST(a_first_layer_is_bf16_where_actions_are_numbers)
         {"learner.algorithm=td3", "learner.qat_bits=8", 0}, /* it is trained for its levels */
         {"learner.algorithm=td3", "quantizer.format=fp16", 0},
         {"quantizer.format=int8-tensor", "quantizer.formula=paper", 0},
+        {"quantizer.format=int8", "quantizer.formula=paper", AQ_FORMAT_BF16}, /* is not applied */
     };
     EACH_ROW(i, rows) {
         const aq_publication_config plan = planned(rows[i].first, rows[i].second);
