@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/parse.h"
+#include "common/policy/format.h"
 #include "common/sys/options.h"
 
 /* From so many on, ranks of a hybrid split the networks of an algorithm that learns from items;
@@ -133,6 +134,16 @@ static void set_mode(aq_compare_arm *arm, enum aq_learning_mode mode, uint64_t p
     }
 }
 
+/* A format of floats has no bits to choose, whatever the others have. */
+static void set_precision(aq_compare_arm *arm)
+{
+    uint32_t format;
+    const bool is_of_floats =
+        aq_format_from_text(arm->name, &format) == 0 && !aq_format_is_integer(format);
+    (void)snprintf(arm->settings, sizeof(arm->settings), "quantizer.format=%s%s", arm->name,
+                   is_of_floats ? " quantizer.bits=8 learner.qat_bits=0" : "");
+}
+
 size_t aq_compare_arms_find(const aq_compare_arm *arms, size_t count, enum aq_learning_mode mode,
                             uint64_t parallel)
 {
@@ -178,7 +189,7 @@ int aq_compare_arms_make(const aq_compare_request *request, uint32_t algorithm,
             set_mode(arm, (enum aq_learning_mode)aq_choice_find(modes, arm->name),
                      request->parallel, algorithm);
         } else {
-            (void)snprintf(arm->settings, sizeof(arm->settings), "quantizer.format=%s", arm->name);
+            set_precision(arm);
         }
     }
     int rc = 0;

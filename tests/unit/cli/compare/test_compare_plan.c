@@ -69,6 +69,18 @@ TEST_IN_FOLDER(runs_differ_in_format_and_seed_alone)
     assert_memory_equal(&a, &b, sizeof(a));
 }
 
+TEST_IN_FOLDER(bits_are_of_the_precisions_that_have_some)
+{
+    const aq_schema schema = {.obs = {.kind = AQ_SPACE_BOX}, .action = {.kind = AQ_SPACE_DISCRETE}};
+    aq_run_config config;
+    aq_compare_plan plan = make_plan("d", "fp32,bf16,int8");
+    plan.config.quantizer.bits = plan.config.learner.qat_bits = 6;
+    assert_succeeds(aq_compare_plan_check(&plan, &schema, &refusal));
+    assert_succeeds(aq_compare_plan_config(&plan, 2, 5, &config, &refusal));
+    assert_int_equal(config.quantizer.bits, 6);
+    assert_int_equal(config.learner.qat_bits, 6);
+}
+
 TEST_IN_FOLDER(no_run_ends_for_being_good)
 {
     aq_run_config config;
