@@ -102,6 +102,15 @@ static int check_readers(const aq_run_tables *tables, aq_error *error)
 static int check_band(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
 {
     const aq_run_slack slack = aq_run_slack_of(config, spec);
+    const double most = aq_run_config_row("replay.tolerance")->max;
+    if (slack.tolerance > most) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.tolerance would have to be %.0f steps, lest everybody wait for "
+                       "everybody, and %.0f is the most; fewer environments (actor.count, "
+                       "actor.envs), a lower replay.chunk_length or a higher "
+                       "replay.samples_per_insert takes less",
+                       slack.tolerance, most);
+    }
     if (spec->tolerance < slack.held_back) {
         return aq_fail(error, AQ_E_INVALID,
                        "replay.tolerance is %g steps, but actor.count times actor.envs, %.0f "
@@ -199,6 +208,7 @@ static int check_items(const aq_run_config *config, const aq_run_tables *tables,
     const aq_table_spec *spec = &tables->specs[tables->learner];
     const enum aq_learns_from wanted = aq_algorithm_learns_from(config->learner.algorithm);
     const char *name = aq_algorithm_names[config->learner.algorithm];
+    const uint64_t chunk = config->replay.chunk_length;
     if (spec->sequence_length > 0 && wanted == AQ_LEARNS_FROM_ITEMS) {
         return aq_fail(error, AQ_E_INVALID,
                        "learner.table %s holds sequences of %" PRIu32
@@ -209,7 +219,8 @@ static int check_items(const aq_run_config *config, const aq_run_tables *tables,
         return aq_fail(error, AQ_E_INVALID,
                        "learner.table %s holds n-step items, but %s needs sequences; "
                        "sequence_length=%" PRIu64 " works",
-                       spec->name, name, config->replay.chunk_length);
+                       spec->name, name,
+                       chunk < AQ_SEQUENCE_LENGTH_MAX ? chunk : AQ_SEQUENCE_LENGTH_MAX);
     }
     if (spec->selector != AQ_SELECTOR_QUEUE &&
         aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_ONCE)) {

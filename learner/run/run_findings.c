@@ -314,10 +314,11 @@ static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
     if (finding != NULL) {
         (draws ? suggest_drawing : suggest_noise)(facts, are_choices, finding);
     }
-    if (step_size > REWARD_LARGE && !config->learner.normalize_rewards) {
+    const double scale = config->learner.reward_scale;
+    const double least = aq_run_config_row("learner.reward_scale")->min;
+    if (step_size > REWARD_LARGE && !config->learner.normalize_rewards && scale > least) {
         suggest(add(findings, "rewards are large: %.3g a step", step_size),
-                "learner.reward_scale=%g",
-                config->learner.reward_scale * pow(10, -round(log10(step_size))));
+                "learner.reward_scale=%g", fmax(least, scale * pow(10, -round(log10(step_size)))));
     }
 }
 

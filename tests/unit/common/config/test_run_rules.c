@@ -171,7 +171,10 @@ TEST(bounds_at_their_extremes_do_not_overflow_the_rules)
     config_set(&config, "replay.min_size=65536");
     config_refuse(&config, (const char *const[]){"which takes 8388608", NULL});
     config_set(&config, "replay.capacity=8388608");
-    config_refuse(&config, (const char *const[]){"1099511627776 is the least", NULL});
+    config_refuse(&config,
+                  (const char *const[]){"1099511627776 steps", "1000000000 is the most", NULL});
+    config_set(&config, "learner.algorithm=r2d2");
+    config_refuse(&config, (const char *const[]){"sequence_length=1024 works", NULL});
 }
 
 TEST(an_algorithm_is_refused_for_actions_that_it_is_not_made_for)

@@ -90,6 +90,7 @@ static const row rows[] = {
     {NULL, FACT(reward_size), 300, "rewards are large: 100 a step", "learner.reward_scale=0.01"},
     {"learner.reward_scale=0.5", FACT(reward_size), 300, "rewards are large",
      "learner.reward_scale=0.005"},
+    {NULL, FACT(reward_size), 3e9, "rewards are large", "learner.reward_scale=1e-06"},
     {"quantizer.format=int2", FACT(fallbacks), 1250, "50 % of the versions went out in fp32",
      "learner.qat_bits=2"},
     {"quantizer.format=int4", FACT(fallbacks), 1250, "50 % of the versions", "learner.qat_bits=4"},
