@@ -20,13 +20,15 @@
       AQ_IS_ASKED_FOR | AQ_CAN_BE_NOISY)                                                           \
     X(AQ_ALGORITHM_PQN, pqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_LEARNS_ONCE)          \
     X(AQ_ALGORITHM_R2D2, r2d2, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES, AQ_KEEPS_STATE)        \
-    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS, AQ_CAN_BE_NOISY)             \
-    X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
+    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,                              \
+      AQ_CAN_BE_NOISY | AQ_HAS_ATOMS)                                                              \
+    X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_HAS_ATOMS)                   \
     X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                       \
     X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_PLAIN)                         \
     X(AQ_ALGORITHM_SAC, sac, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
       AQ_DRAWS_ACTIONS | AQ_IS_ASKED_FOR)                                                          \
-    X(AQ_ALGORITHM_DSAC, dsac, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS, AQ_DRAWS_ACTIONS)               \
+    X(AQ_ALGORITHM_DSAC, dsac, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS,                                 \
+      AQ_DRAWS_ACTIONS | AQ_HAS_ATOMS)                                                             \
     X(AQ_ALGORITHM_PPO, ppo, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,           \
       AQ_DRAWS_ACTIONS | AQ_KEEPS_STATE | AQ_TAKES_ROWS | AQ_LEARNS_ONCE)                          \
     X(AQ_ALGORITHM_A2C, a2c, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_SEQUENCES,           \
@@ -48,7 +50,7 @@
     X(AQ_ALGORITHM_CQL, cql, AQ_SPACE_BOX | AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,               \
       AQ_DRAWS_ACTIONS | AQ_IS_ASKED_FOR)                                                          \
     X(AQ_ALGORITHM_RAINBOW, rainbow, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS,                      \
-      AQ_IS_ASKED_FOR | AQ_CAN_BE_NOISY)
+      AQ_IS_ASKED_FOR | AQ_CAN_BE_NOISY | AQ_HAS_ATOMS)
 
 /* The choices of learner.algorithm, by their number; the last is what asks for none of them. */
 #define AQ_CONSTANT(constant, ...) constant,
@@ -61,7 +63,8 @@ enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
  * counted, whose values are a row each. AQ_IS_ASKED_FOR: its presets are for those who name it, as
  * are those of sequences. AQ_KEEPS_STATE: its policy may keep a state from step to step.
  * AQ_TAKES_ROWS: its actions may be several choices at once. AQ_CAN_BE_NOISY: its layers may be,
- * learner.noisy. AQ_LEARNS_ONCE: each step is given to it once, while it is fresh. */
+ * learner.noisy. AQ_LEARNS_ONCE: each step is given to it once, while it is fresh. AQ_HAS_ATOMS:
+ * it learns returns as atoms between learner.value_min and learner.value_max. */
 enum aq_algorithm_trait {
     AQ_PLAIN = 0,
     AQ_DRAWS_ACTIONS = 1,
@@ -70,7 +73,8 @@ enum aq_algorithm_trait {
     AQ_KEEPS_STATE = 8,
     AQ_TAKES_ROWS = 16,
     AQ_CAN_BE_NOISY = 32,
-    AQ_LEARNS_ONCE = 64
+    AQ_LEARNS_ONCE = 64,
+    AQ_HAS_ATOMS = 128
 };
 
 /* Their names, "auto", and a NULL behind them. */

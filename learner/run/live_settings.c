@@ -19,9 +19,7 @@ static bool is_one_of(const char *key, const char *const *keys, size_t count)
 bool aq_setting_is_kept(const aq_run_config *config, const aq_setting *row)
 {
     static const char *const of_atoms[] = {"learner.value_min", "learner.value_max"};
-    const uint64_t algorithm = config->learner.algorithm;
-    const bool has_atoms = algorithm == AQ_ALGORITHM_C51 || algorithm == AQ_ALGORITHM_RAINBOW ||
-                           algorithm == AQ_ALGORITHM_D4PG || algorithm == AQ_ALGORITHM_DSAC;
+    const bool has_atoms = aq_algorithm_has(config->learner.algorithm, AQ_HAS_ATOMS);
     return row->is_kept || (has_atoms && is_one_of(row->key, of_atoms, 2)) ||
            (config->learner.learn_temperature && strcmp(row->key, "learner.temperature") == 0) ||
            (config->actor.gradients && strcmp(row->key, "learner.gradient_format") == 0);

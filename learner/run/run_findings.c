@@ -152,7 +152,7 @@ static void find_values(const aq_learning_facts *facts, aq_findings *findings)
                               "values of up to %.3g in size are learned, where the rewards seen "
                               "can be worth no more than %.3g",
                               most, worth);
-    const bool has_target = config->learner.algorithm != AQ_ALGORITHM_PQN &&
+    const bool has_target = !aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_ONCE) &&
                             !aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_A_TABLE);
     if (config->learner.tau > 0 || !has_target) {
         suggest(finding, "learner.learning_rate=%g", config->learner.learning_rate / 4);
