@@ -55,7 +55,8 @@ static int check_sizes(const aq_run_config *config, const aq_run_tables *tables,
         }
     }
     const uint64_t min_size = tables->specs[tables->learner].min_size;
-    if (min_size < config->learner.batch_size && !is_paced(config) && !config->actor.gradients) {
+    if (min_size < config->learner.batch_size && aq_pacing_group_steps(config) == 0 &&
+        !is_paced(config) && !config->actor.gradients) {
         return aq_fail(error, AQ_E_INVALID,
                        "replay.min_size is %" PRIu64
                        ", less than one learner.batch_size of %" PRIu64

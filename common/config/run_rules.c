@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/config/pacing.h"
 #include "common/config/replay_rules.h"
 #include "common/energy/carbon_intensity.h"
 #include "common/experience/batch.h"
@@ -46,14 +47,15 @@ static int check_learner(const aq_run_config *config, aq_error *error)
 {
     uint64_t batch = config->learner.batch_size;
     uint64_t batches = config->learner.batches_per_request;
-    if (batch * batches > AQ_BATCH_ROWS_MAX) {
+    if (aq_pacing_group_steps(config) == 0 && batch * batches > AQ_BATCH_ROWS_MAX) {
         return aq_fail(error, AQ_E_INVALID,
                        "learner.batch_size %" PRIu64 " times learner.batches_per_request %" PRIu64
                        " is more than the %" PRIu32 " rows of one sample request; at most %" PRIu64
                        " batches fit",
                        batch, batches, AQ_BATCH_ROWS_MAX, AQ_BATCH_ROWS_MAX / batch);
     }
-    if (!(config->learner.value_min < config->learner.value_max)) {
+    if (aq_algorithm_has(config->learner.algorithm, AQ_HAS_ATOMS) &&
+        !(config->learner.value_min < config->learner.value_max)) {
         return aq_fail(error, AQ_E_INVALID,
                        "learner.value_min %g is not less than learner.value_max %g",
                        config->learner.value_min, config->learner.value_max);

@@ -120,7 +120,8 @@ static int check_ranks(const aq_algorithm_setup *setup, aq_error *error)
     if (ranks == 1) {
         return 0;
     }
-    if (ranks * setup->config->learner.batch_size > AQ_BATCH_ROWS_MAX) {
+    if (aq_pacing_group_steps(setup->config) == 0 &&
+        ranks * setup->config->learner.batch_size > AQ_BATCH_ROWS_MAX) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.batch_size of %" PRIu64 " on %" PRIu64
                        " ranks makes more than %d rows a step; fewer of either work",

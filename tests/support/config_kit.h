@@ -6,7 +6,7 @@
 
 #include "common/config/run_config.h"
 
-enum { CONFIG_SETTINGS_MAX = 4 };
+enum { CONFIG_SETTINGS_MAX = 6 };
 
 aq_run_config config_defaults(void);
 void config_set(aq_run_config *config, const char *assignment);

@@ -28,6 +28,7 @@ TEST(settings_that_contradict_each_other_are_refused)
         {{"learner.batch_size=1024", "learner.batches_per_request=65", "replay.min_size=2000"},
          {"learner.batch_size 1024", "learner.batches_per_request 65", "65536", "at most 64"}},
         {{"limits.env_steps=999"}, {"limits.env_steps 999", "replay.min_size 1000"}},
+        {{"learner.algorithm=c51", "learner.value_min=200"}, {"value_min 200", "value_max 150"}},
         {{"actor.count=64", "replay.tolerance=2000"},
          {"replay.tolerance is 2000", "actor.count times actor.envs, 512", "replay.chunk_length 32",
           "16384 is the least"}},
@@ -120,6 +121,9 @@ TEST(the_least_that_works_works)
         {"replay.segment_bytes=262144"},
         {"replay.memory_bytes=1000000"},
         {"replay.storage=memory", "replay.compression=true"},
+        {"learner.algorithm=ppo", "replay.selector=queue", "replay.samples_per_insert=0",
+         "replay.sequence_length=16", "replay.sequence_period=16", "learner.batch_size=60000"},
+        {"learner.algorithm=dqn", "learner.value_min=200"}, /* which has no use for it */
     };
     EACH_ROW(i, limits) {
         const aq_run_config config = config_with(limits[i]);
