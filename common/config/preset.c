@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/nearest.h"
+#include "common/base/parse.h"
 #include "common/config/gradient_rows.h"
 #include "common/config/preset_texts.h"
 
@@ -122,8 +123,10 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
                       (!wish->by_gradients || aq_gradients_suit(&preset->config)));
 }
 
+/* A family may have none that is taken without its algorithm, or none of the one asked for. */
 static int fail_unknown(const char *name, const char *task, aq_error *error)
 {
+    char members[AQ_ERROR_TEXT_MAX / 2] = "";
     aq_nearest nearest;
     aq_nearest_init(&nearest, name);
     for (size_t i = 0; i < aq_preset_text_count; i++) {
@@ -132,9 +135,16 @@ static int fail_unknown(const char *name, const char *task, aq_error *error)
         (void)snprintf(family, sizeof(family), "%.*s", (int)family_length(full), full);
         aq_nearest_offer(&nearest, full);
         aq_nearest_offer(&nearest, family);
+        if (strcmp(family, name) == 0) {
+            aq_text_append(members, sizeof(members), "%s%s", members[0] != '\0' ? ", " : "", full);
+        }
     }
     const char *near = aq_nearest_name(&nearest);
-    return near != NULL && strcmp(near, name) != 0
+    return members[0] != '\0'
+               ? aq_fail(error, AQ_E_NOT_FOUND,
+                         "none of the presets '%s' is for %s unless it is named in full: %s", name,
+                         task, members)
+           : near != NULL
                ? aq_fail(error, AQ_E_NOT_FOUND, "there is no preset '%s'; did you mean '%s'?", name,
                          near)
                : aq_fail(error, AQ_E_NOT_FOUND,
