@@ -58,17 +58,17 @@ static const aq_setting rows[] = {
      "and impala, whose policies draw. For data sets: td3_bc, iql and cql. auto takes that of the "
      "task's preset, or else q, dqn, ppo or td3."},
     {KEPT_MEMBER(LIST, learner.hidden), "64,64", 0, 0, NULL, "",
-     "Widths of the hidden layers, separated by commas. An empty text is a linear network. "
-     "simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
+     "All but tables: widths of the hidden layers, separated by commas. An empty text is a linear "
+     "network. simba:128x2 is SimBa's: a linear layer, two residual blocks, 128 wide, and a norm."},
     {KEPT_MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
      "What follows each hidden layer."},
     {KEPT_MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
      "Normalizes what each hidden layer gives, over its width, before the activation."},
     {KEPT_MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
-     "dqn, r2d2, qr_dqn, c51, rainbow: learns the value of a state and each action's advantage "
-     "apart; the network's last layer adds them up."},
+     "dqn, r2d2, pqn, qr_dqn, c51, rainbow: learns the value of a state and each action's "
+     "advantage apart; the network's last layer adds them up."},
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
-     "How many sampled returns one learner step averages over."},
+     "How many sampled returns a learner step averages over; of on-policy and pqn: group_steps."},
     {LIVE_MEMBER(F64, learner.learning_rate), "0.002", 1e-8, 1, NULL, "",
      "Step size of the optimizer."},
     {MEMBER(F64, learner.adam_epsilon), "1e-8", 1e-16, 1, NULL, "",
@@ -76,12 +76,12 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.discount), "0.99", 0, 1, NULL, "",
      "What a reward is worth one step later (gamma)."},
     {MEMBER(U64, learner.n_step), "3", 1, 64, NULL, "steps",
-     "How many rewards are added up before the network's own estimate takes over."},
+     "All but on-policy, pqn, tables: rewards added up before the network's own estimate."},
     {MEMBER(U64, learner.target_period), "300", 1, 1e6, NULL, "learner steps",
-     "How often the target networks become copies of the learned ones, unless learner.tau is set."},
+     "All but on-policy, pqn, tables: how often the target networks become copies of the learned "
+     "ones, unless learner.tau is set."},
     {MEMBER(F64, learner.gradient_clip), "10", 0, 1e6, NULL, "",
-     "Longest gradient, as a norm over all parameters of the policy or of the critic; a longer one "
-     "is shortened. 0 turns it off."},
+     "Longest gradient, a norm over all of policy or critic; longer ones are shortened. 0: none."},
     {MEMBER(F64, learner.huber_delta), "1", 1e-6, 1e6, NULL, "",
      "dqn, r2d2, qr_dqn: errors up to this size count squared, larger ones in proportion."},
     {MEMBER(U64, learner.qat_bits), "0", 0, 8, NULL, "bits",
@@ -119,15 +119,13 @@ static const aq_setting rows[] = {
      "Normalizes what the first hidden layer gives and follows it with tanh, whatever learner.norm "
      "and learner.activation say, as Acme's networks do."},
     {KEPT_MEMBER(LIST, learner.critic_hidden), "", 0, 0, NULL, "",
-     "Algorithms with a critic, and on-policy ones: its hidden layers, as learner.hidden. An empty "
-     "text takes that."},
+     "With a critic, or on-policy: its hidden layers, as learner.hidden. Empty: the same."},
     {KEPT_MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
      "What follows each hidden layer of a critic, or of an on-policy algorithm's values."},
     {KEPT_MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
      "Algorithms with a critic: learner.norm_first, of that."},
     {LIVE_MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
-     "Algorithms with a critic, and on-policy ones: step size of its optimizer. 0 takes "
-     "learner.learning_rate."},
+     "With a critic, or on-policy: step size of its optimizer. 0 takes learner.learning_rate."},
     {LIVE_MEMBER(F64, learner.learning_rate_end), "1", 0, 1, NULL, "",
      "Share of the step sizes that is left when the run comes to limits.env_steps or "
      "limits.learner_steps; they fall to it by learner.learning_rate_schedule. 1 keeps them as "
@@ -143,8 +141,8 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.value_max), "150", -1e9, 1e9, NULL, "",
      "c51, rainbow, d4pg, dsac: the greatest discounted return that can be told apart."},
     {MEMBER(F64, learner.tau), "0", 0, 1, NULL, "",
-     "Share of the way to the learned networks that the target networks go each step, for td3 each "
-     "step of the policy. 0 copies them every learner.target_period instead."},
+     "As learner.target_period: share of the way to the learned networks that the targets go each "
+     "step, for td3 each step of the policy. 0 copies them every learner.target_period instead."},
     {MEMBER(U64, learner.policy_delay), "2", 1, 1000, NULL, "learner steps",
      "td3, td3_bc: how often the policy is improved, and with learner.tau the targets follow."},
     {MEMBER(F64, learner.target_noise), "0.2", 0, 2, NULL, "",
@@ -163,11 +161,10 @@ static const aq_setting rows[] = {
      "On-policy: draws numbers by gSDE (Raffin et al., 2021), noise that depends on the state and "
      "stays for actor.noise_steps, in place of a fresh number each step."},
     {KEPT_MEMBER(F64, learner.deviation), "0.6", 0.01, 7, NULL, "",
-     "On-policy: the standard deviation with which policies that draw numbers begin, as a share of "
-     "half the action's range."},
+     "On-policy, numbers: the standard deviation at first, as a share of half the action's range."},
     {MEMBER(F64, learner.gae_lambda), "0.95", 0, 1, NULL, "",
      "On-policy and pqn: how far advantages and returns look ahead. 0 trusts the values one step "
-     "later, 1 takes rewards alone."},
+     "later, 1 takes rewards alone, as reinforce always does."},
     {MEMBER(U64, learner.epochs), "10", 1, 1000, NULL, "epochs",
      "ppo and pqn: how often an update goes through its steps; trpo: the same, of its values."},
     {MEMBER(U64, learner.minibatches), "4", 1, 65536, NULL, "minibatches",
@@ -192,7 +189,7 @@ static const aq_setting rows[] = {
      "On-policy: trains on rewards divided by the running deviation of their discounted sums. "
      "Returns are told as they are."},
     {MEMBER(CHOICE, learner.correction), "clipped", 0, 0, CHOICES(AQ_CORRECTIONS), "",
-     "On-policy: how steps are weighted that a quantized or older policy drew. clipped: by "
+     "On-policy, not impala: how steps count that a quantized or older policy drew. clipped: by "
      "importance, up to learner.importance_cap; bypass: ratios are to the policy that drew; "
      "vtrace: as impala; none: as if the learner's own policy had drawn them."},
     {MEMBER(F64, learner.importance_cap), "2", 1, 1000, NULL, "",
@@ -354,13 +351,13 @@ static const aq_setting rows[] = {
     {SEEN_MEMBER(U64, actor.envs, ACTORS | SHARDS), "8", 1, 4096, NULL, "environments",
      "Environments that each actor steps together (num_envs), in one pass through the network."},
     {LIVE_SEEN_MEMBER(F64, actor.epsilon_base, ACTORS), "0.4", 0, 1, NULL, "",
-     "Share of random actions of the actor that explores most."},
+     "Share of random actions of the actor that explores most, unless its policy draws."},
     {LIVE_SEEN_MEMBER(F64, actor.epsilon_alpha, ACTORS), "7", 0, 100, NULL, "",
      "How steeply the share falls over the environments of all actors: number i of n has "
      "epsilon_base to the power of 1 + epsilon_alpha * i / (n - 1)."},
     {LIVE_SEEN_MEMBER(F64, actor.noise, ACTORS), "0.2", 0, 2, NULL, "",
      "Standard deviation of what is added to each element of a continuous action, as a share of "
-     "half its range; choices are explored by epsilon instead."},
+     "half its range. Choices are explored by epsilon instead; policies that draw need neither."},
     {SEEN_MEMBER(BOOL, actor.random_first, ACTORS), "false", 0, 0, NULL, "",
      "Draws all actions at random until the first version comes that was trained, so that "
      "replay.min_size steps explore evenly, and not as an untrained network happens to act."},
@@ -429,7 +426,7 @@ static const aq_setting rows[] = {
      "Which range quantizer.activations static takes: the recent mean of the extremes, the "
      "extremes ever seen, or the recent mean without the outermost thousandth on each side."},
     {LIVE_MEMBER(U64, quantizer.publish_period), "100", 1, 1e6, NULL, "learner steps",
-     "How often a new version of the policy is broadcast."},
+     "How often a new version of the policy is broadcast. On-policy and pqn: after each update."},
     {LIVE_MEMBER(U64, quantizer.full_period), "32", 1, 1e6, NULL, "versions",
      "How often a version is broadcast in full; those between are sent as changes of the one "
      "before. 1 sends all in full."},
