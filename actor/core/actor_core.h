@@ -12,7 +12,8 @@
  * that is what credit counts then. Steps of one gradient are of one version, and are its alone, but
  * for items of n > 1 steps: those that end in its first n - 1 steps begin in the version before.
  *
- * One thread at a time. After create, a step allocates nothing but the chunks that it opens.
+ * One thread at a time. After create, a step allocates nothing but the chunks that it opens or
+ * makes longer.
  */
 #ifndef AQ_ACTOR_CORE_ACTOR_CORE_H
 #define AQ_ACTOR_CORE_ACTOR_CORE_H

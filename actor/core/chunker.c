@@ -1,14 +1,19 @@
 /*
  * Open chunks, one per lane. Values are written into the chunk itself, so nothing is copied twice
- * but the overlap.
+ * but the overlap, and what a chunk holds when it grows.
  */
 #include "actor/core/chunker.h"
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
+/* A chunk begins with room for so many new transitions, and doubles it when it is full. Most close
+ * before they are as long as they may be, and each counts with all of its memory. */
+enum { FRESH_ROOM = 32 };
+
 typedef struct chunk_lane {
     bool in_episode;
+    uint32_t room;                 /* transitions that fit into `open` yet */
     aq_chunk *open;                /* NULL between a close and the next reserve */
     uint8_t *next[AQ_COLUMNS_MAX]; /* where the next value of each column goes in `open` */
     aq_chunk *last; /* while `open` is NULL and the episode goes on: the chunk that was closed */
@@ -19,8 +24,7 @@ typedef struct chunk_lane {
 struct aq_chunker {
     aq_layout layout;
     uint32_t lane_count;
-    uint32_t closed_count; /* lanes in an episode whose `open` is NULL */
-    int64_t oldest_ns;     /* see aq_chunker_oldest_ns */
+    int64_t oldest_ns; /* see aq_chunker_oldest_ns */
     chunk_lane *lanes;
     uint8_t *first; /* (lanes, first_bytes): what the episode began with, until a chunk has it */
 };
@@ -95,7 +99,6 @@ void aq_chunker_begin(aq_chunker *chunker, uint32_t lane, const aq_step_values *
     AQ_ASSERT(!at->in_episode);
     at->in_episode = true;
     at->episode++;
-    chunker->closed_count++;
     for (uint32_t i = 0; i < layout->column_count; i++) {
         if (layout->columns[i].per == AQ_PER_BOUNDARY) {
             uint8_t *to = chunker->first + lane * layout->first_bytes + first.at[i];
@@ -112,9 +115,9 @@ uint32_t aq_chunker_abandon(aq_chunker *chunker, uint32_t lane)
         return 0;
     }
     uint32_t forgotten = at->open != NULL ? aq_chunk_view_fresh(&at->open->view) : 0;
-    chunker->closed_count -= at->open == NULL;
     aq_chunk_unref(at->open);
     aq_chunk_unref(at->last);
+    at->room = 0;
     at->open = NULL;
     at->last = NULL;
     at->in_episode = false;
@@ -132,19 +135,39 @@ static void repeat_last(const aq_layout *layout, const aq_chunk *last, aq_chunk 
     aq_chunk_append(chunk, layout, &last->view, row, overlap);
 }
 
-static int open_chunk(aq_chunker *chunker, uint32_t lane)
+/* All of `full` becomes the beginning of `chunk`. */
+static void go_on_from(const aq_layout *layout, const aq_chunk *full, aq_chunk *chunk)
+{
+    chunk->view.first = full->view.first;
+    chunk->view.overlap = full->view.overlap;
+    aq_chunk_append(chunk, layout, &full->view, 0, full->view.length);
+}
+
+static uint32_t room_of(const aq_layout *layout, const chunk_lane *at)
+{
+    const uint32_t overlap = at->last != NULL ? layout->n_step - 1 : 0;
+    const uint32_t room = at->open != NULL ? 2 * at->open->view.length : overlap + FRESH_ROOM;
+    return room < layout->length_max ? room : layout->length_max;
+}
+
+/* Opens the lane's next chunk, or puts a larger one in the place of the open one. */
+static int make_room(aq_chunker *chunker, uint32_t lane)
 {
     const aq_layout *layout = &chunker->layout;
     chunk_lane *at = &chunker->lanes[lane];
+    const uint32_t room = room_of(layout, at);
     aq_chunk *chunk;
     AQ_ASSERT(at->episode > 0);
-    int rc = aq_chunk_create(layout, layout->length_max, &chunk);
+    int rc = aq_chunk_create(layout, room, &chunk);
     if (rc != 0) {
         return rc;
     }
     chunk->view.episode = at->episode;
     chunk->view.lane = lane;
-    if (at->last != NULL) {
+    if (at->open != NULL) {
+        go_on_from(layout, at->open, chunk);
+        aq_chunk_unref(at->open);
+    } else if (at->last != NULL) {
         repeat_last(layout, at->last, chunk);
         aq_chunk_unref(at->last);
         at->last = NULL;
@@ -157,35 +180,34 @@ static int open_chunk(aq_chunker *chunker, uint32_t lane)
                       aq_column_bytes(&layout->columns[i], chunk->view.length);
     }
     at->open = chunk;
+    at->room = room - chunk->view.length;
     return 0;
 }
 
 int aq_chunker_reserve(aq_chunker *chunker)
 {
-    for (uint32_t lane = 0; chunker->closed_count > 0 && lane < chunker->lane_count; lane++) {
-        if (chunker->lanes[lane].in_episode && chunker->lanes[lane].open == NULL) {
-            int rc = open_chunk(chunker, lane);
+    for (uint32_t lane = 0; lane < chunker->lane_count; lane++) {
+        if (chunker->lanes[lane].in_episode && chunker->lanes[lane].room == 0) {
+            int rc = make_room(chunker, lane);
             if (rc != 0) {
                 return rc;
             }
-            chunker->closed_count--;
         }
     }
-    AQ_ASSERT(chunker->closed_count == 0);
     return 0;
 }
 
-static void close_chunk(aq_chunker *chunker, chunk_lane *at, aq_closed_chunk *ret_closed)
+static void close_chunk(const aq_chunker *chunker, chunk_lane *at, aq_closed_chunk *ret_closed)
 {
     aq_chunk *chunk = at->open;
     AQ_ASSERT(aq_chunk_view_fresh(&chunk->view) > 0);
     AQ_ASSERT(aq_chunk_view_items(&chunk->view, &chunker->layout) > 0);
+    at->room = 0;
     at->open = NULL;
     if (chunk->view.terminated || chunk->view.truncated) {
         at->in_episode = false;
     } else {
         at->last = aq_chunk_ref(chunk);
-        chunker->closed_count++;
     }
     *ret_closed = (aq_closed_chunk){.chunk = chunk, .since_ns = at->since_ns};
 }
@@ -210,7 +232,8 @@ bool aq_chunker_append(aq_chunker *chunker, uint32_t lane, int64_t now_ns,
     const aq_layout *layout = &chunker->layout;
     chunk_lane *at = &chunker->lanes[lane];
     aq_chunk *chunk = at->open;
-    AQ_ASSERT(chunk != NULL);
+    AQ_ASSERT(at->room > 0);
+    at->room--;
     if (aq_chunk_view_fresh(&chunk->view) == 0) {
         at->since_ns = now_ns;
     }

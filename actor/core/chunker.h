@@ -4,8 +4,10 @@
  * A chunk closes when it is full, when its episode ends, or when the caller asks because it was
  * open for too long. The next chunk of an episode begins with the last n - 1 transitions of the one
  * before, so each n-step item of an episode is in exactly one chunk. A chunk is never closed
- * without something new in it, nor, in the middle of an episode, shorter than one item. One thread
- * at a time.
+ * without something new in it, nor, in the middle of an episode, shorter than one item. It takes
+ * memory as it fills: at most twice what its transitions need, or what some dozens do.
+ *
+ * One thread at a time.
  */
 #ifndef AQ_ACTOR_CORE_CHUNKER_H
 #define AQ_ACTOR_CORE_CHUNKER_H

@@ -124,8 +124,9 @@ static void play(uint64_t seed)
     track courses[LANES] = {0};
     aq_rng_init(&rng, seed, 0);
     uint32_t n_step = 1 + (uint32_t)aq_rng_below(&rng, 6);
-    uint32_t length_max = n_step + (uint32_t)aq_rng_below(&rng, 12);
-    uint64_t flush_odds = 1 + aq_rng_below(&rng, 12);
+    const bool is_long = aq_rng_below(&rng, 2) == 0; /* then chunks grow */
+    uint32_t length_max = n_step + (uint32_t)aq_rng_below(&rng, is_long ? 100 : 12);
+    uint64_t flush_odds = 1 + aq_rng_below(&rng, is_long ? 120 : 12);
     aq_layout layout = layout_of(n_step, length_max);
     aq_chunker *chunker = chunker_of(&layout, LANES);
     for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -331,6 +332,40 @@ TEST_OF_LANE(only_a_new_chunk_is_allocated, 3, 8)
     }
     assert_int_equal(aq_memory_allocation_count(), before);
     aq_chunk_unref(closed.chunk);
+}
+
+TEST_OF_LANE(a_chunk_takes_memory_for_what_it_holds, 1, AQ_CHUNK_LENGTH_MAX)
+{
+    const aq_layout layout = layout_of(1, AQ_CHUNK_LENGTH_MAX);
+    const int64_t lengths[] = {3, 100, 5000};
+    EACH_ROW(i, lengths) {
+        aq_closed_chunk closed = {0};
+        for (int64_t row = 1; row < lengths[i]; row++) {
+            assert_false(step(chunker, row, 0, &closed));
+        }
+        assert_true(step(chunker, lengths[i], 1, &closed));
+        assert_int_equal(closed.chunk->view.length, lengths[i]);
+        const size_t held = aq_layout_bytes(&layout, closed.chunk->view.length);
+        assert_true(closed.chunk->bytes < 2 * held + 2048);
+        aq_chunk_unref(closed.chunk);
+        aq_chunker_begin(chunker, 0, &first_values);
+    }
+}
+
+TEST_OF_LANE(a_chunk_that_cannot_grow_is_kept, 1, 100)
+{
+    aq_closed_chunk closed = {0};
+    int64_t steps = 0;
+    aq_memory_fail_at(2, 1); /* all but the first, with which it opens */
+    while (aq_chunker_reserve(chunker) == 0) {
+        assert_false(step(chunker, steps++, 0, &closed));
+    }
+    assert_true(aq_chunker_flush(chunker, 0, 0, &closed));
+    assert_int_equal(closed.chunk->view.length, steps);
+    aq_chunk_unref(closed.chunk);
+    assert_int_equal(aq_chunker_reserve(chunker), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_false(step(chunker, steps, 0, &closed));
 }
 
 TEST(create_survives_every_failed_allocation_and_destroy_takes_null)
