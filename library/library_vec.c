@@ -269,7 +269,7 @@ int actorq_vec_step(actorq_vec *vec, const void *actions, const actorq_rows *row
                         rows->rewards);
         const uint32_t made = aq_vec_env_step(vec->vec, taken, aq_clock_monotonic_ns());
         const uint32_t ended = write_ends(vec->vec, rows);
-        if (made == vec->facts.lanes) {
+        if (made == vec->facts.lanes && (holds || vec->vec->waiting_count == 0)) {
             vec->is_held = holds && ended > 0;
             *ret_ended = ended;
         } else {

@@ -247,6 +247,13 @@ class TestInPython(unittest.TestCase):
         env.reset()
         env.step(0)
 
+    def test_an_episode_that_cannot_be_begun_is_told_at_once(self):
+        envs, actions = actorq.make_vec("py:bridge_tasks:RaisingInReset", 1), np.zeros(1, int)
+        for _ in range(4):
+            envs.step(actions)
+        with self.assertRaisesRegex(actorq.Error, "no second chance"):
+            envs.step(actions)  # which ends the first
+
     def test_an_episode_whose_picture_failed_is_over(self):
         env = actorq.make("py:bridge_tasks:Smudged", render_mode="rgb_array")
         env.reset(seed=1)
