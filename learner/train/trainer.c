@@ -65,8 +65,9 @@ static bool policy_due(void *user, const aq_params *params, uint64_t step, const
     if (trainer->config.is_paced) { /* a group that makes several versions may lack one */
         (void)aq_quantizer_stage_await_place(trainer->config.stage, -1);
     }
+    trainer->offered++; /* first: no more may be settled than were offered */
     bool taken = aq_quantizer_stage_offer_policy(trainer->config.stage, params, step, obs, rows);
-    trainer->offered += taken;
+    trainer->offered -= !taken;
     trainer->publishing_ns += aq_clock_monotonic_ns() - begun_ns;
     return taken;
 }
