@@ -120,6 +120,11 @@ static int take_choices(const aq_sweep_reader *reader, aq_yaml_node node, aq_swe
         const aq_yaml_node value = aq_yaml_at(node, i);
         char text[AQ_SWEEP_VALUE_MAX] = {0};
         int rc = aq_sweep_value_check(reader, value, dim->key, text, sizeof(text));
+        if (rc == 0 && text[0] == '\0') { /* in a point it says that the setting does not count */
+            rc = aq_sweep_wrong(reader, value,
+                                "%s: an empty value can be fixed in 'settings', but not varied",
+                                dim->key);
+        }
         if (rc == 0 && aq_sweep_dim_choice(dim, text) < i) {
             rc = aq_sweep_wrong(reader, value, "%s: '%s' is given twice", dim->key, text);
         }
