@@ -309,13 +309,14 @@ static int take_rungs(const aq_sweep_reader *reader, aq_yaml_node node, aq_sweep
     const aq_yaml_node keep = aq_yaml_find(node, "keep"), steps = aq_yaml_find(node, "env_steps");
     const aq_yaml_node every = aq_yaml_find(node, "every"), times = aq_yaml_find(node, "times");
     const bool is_listed = aq_yaml_kind(steps) != AQ_YAML_NOTHING;
+    const bool has_every = aq_yaml_kind(every) != AQ_YAML_NOTHING;
+    const bool has_times = aq_yaml_kind(times) != AQ_YAML_NOTHING;
     uint64_t apart = 0, count = 0;
     int rc = aq_sweep_keys_check(reader, node, keys);
     if (rc == 0 && aq_yaml_kind(keep) != AQ_YAML_NOTHING) {
         rc = take_real(reader, keep, 1.1, 100, &spec->keep);
     }
-    if (rc == 0 && is_listed &&
-        (aq_yaml_kind(every) != AQ_YAML_NOTHING || aq_yaml_kind(times) != AQ_YAML_NOTHING)) {
+    if (rc == 0 && (is_listed ? has_every || has_times : !has_every || !has_times)) {
         rc = aq_sweep_wrong(reader, node, "either 'env_steps', or 'every' and 'times'");
     }
     if (rc != 0 || is_listed) {
