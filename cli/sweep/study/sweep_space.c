@@ -55,11 +55,10 @@ static int digits_of(const aq_sweep_dim *dim)
 static void number_at(const aq_sweep_dim *dim, double place, char out[AQ_SWEEP_VALUE_MAX])
 {
     const double low = straighten(dim, dim->low), high = straighten(dim, dim->high);
-    const double ends = dim->is_whole && dim->scale != AQ_SWEEP_POW2 ? 0.4999 : 0;
-    double value = bend(dim, low + (high - low) * place), read;
-    if (dim->is_whole && dim->scale == AQ_SWEEP_LINEAR) { /* its ends are as likely as the rest */
-        value = dim->low - ends + (dim->high - dim->low + 2 * ends) * place;
-    }
+    const bool is_rounded =
+        dim->scale == AQ_SWEEP_POW2 || (dim->scale == AQ_SWEEP_LINEAR && dim->is_whole);
+    const double ends = is_rounded ? 0.4999 : 0; /* which are as likely as the rest */
+    double value = bend(dim, low - ends + (high - low + 2 * ends) * place), read;
     value = within(dim->is_whole ? rint(value) : value, dim->low, dim->high);
     if (dim->is_whole) {
         (void)snprintf(out, AQ_SWEEP_VALUE_MAX, "%.0f", value);

@@ -39,17 +39,19 @@ TEST(values_lie_evenly_on_their_scale)
     }
 }
 
-TEST(whole_numbers_are_equally_likely_at_the_ends)
+TEST(what_is_rounded_is_equally_likely_at_the_ends)
 {
-    const aq_sweep_dim dim = dim_of(AQ_SWEEP_LINEAR, 1, 4, true);
-    char value[AQ_SWEEP_VALUE_MAX];
-    size_t counts[5] = {0};
-    for (int i = 0; i < 400; i++) {
-        aq_sweep_dim_value(&dim, (i + 0.5) / 400, value);
-        counts[strtoul(value, NULL, 10)]++;
-    }
-    for (int i = 1; i <= 4; i++) {
-        assert_int_equal(counts[i], 100);
+    const aq_sweep_dim dims[] = {dim_of(AQ_SWEEP_LINEAR, 1, 4, true),
+                                 dim_of(AQ_SWEEP_POW2, 2, 16, true),
+                                 dim_of(AQ_SWEEP_POW2, 0.125, 1, false)};
+    static const char *const values[][4] = {
+        {"1", "2", "3", "4"}, {"2", "4", "8", "16"}, {"0.125", "0.25", "0.5", "1"}};
+    EACH_ROW(i, dims) {
+        for (int j = 0; j < 400; j++) {
+            char value[AQ_SWEEP_VALUE_MAX];
+            aq_sweep_dim_value(&dims[i], (j + 0.5) / 400, value);
+            assert_string_equal(value, values[i][j / 100]);
+        }
     }
 }
 
