@@ -90,6 +90,12 @@ bool aq_sweep_are_alike(const aq_sweep_study *study, uint32_t left, uint32_t rig
            compare(cost_of(study, left), cost_of(study, right)) == 0;
 }
 
+/* Of a stage that is over: 0 where it failed, else from 1 with its rung. */
+static size_t level_of(const aq_sweep_study *study, uint32_t stage)
+{
+    return isfinite(aq_sweep_stage_score(study, stage)) ? study->stages[stage].rung + 1 : 0;
+}
+
 int aq_sweep_known(const aq_sweep_study *study, uint32_t **ret_stages, size_t *ret_count)
 {
     uint32_t *last = aq_alloc(study->spec->trials, sizeof(*last)); /* behind the stage; 0: none */
@@ -101,10 +107,10 @@ int aq_sweep_known(const aq_sweep_study *study, uint32_t **ret_stages, size_t *r
             last[study->stages[i].trial] = i + 1;
         }
     }
-    for (size_t rung = study->spec->rung_count; rc == 0 && rung-- > 0;) {
+    for (size_t level = study->spec->rung_count + 1; rc == 0 && level-- > 0;) {
         const size_t first = count;
         for (uint32_t trial = 0; trial < study->spec->trials; trial++) {
-            if (last[trial] > 0 && study->stages[last[trial] - 1].rung == rung) {
+            if (last[trial] > 0 && level_of(study, last[trial] - 1) == level) {
                 stages[count++] = last[trial] - 1;
             }
         }
@@ -120,7 +126,13 @@ int aq_sweep_known(const aq_sweep_study *study, uint32_t **ret_stages, size_t *r
     return 0;
 }
 
-uint32_t aq_sweep_winner(const aq_sweep_study *study)
+static bool failed_later(const aq_sweep_study *study, uint32_t stage)
+{
+    const uint32_t last = aq_sweep_trial_last(study, study->stages[stage].trial);
+    return aq_sweep_stage_is_over(study, last) && level_of(study, last) == 0;
+}
+
+static uint32_t best_stage(const aq_sweep_study *study, bool takes_failed)
 {
     uint32_t winner = AQ_SWEEP_NONE;
     ranked best = {0};
@@ -132,11 +144,18 @@ uint32_t aq_sweep_winner(const aq_sweep_study *study)
         }
         const ranked its = {i, 0, score_of(study, i), cost_of(study, i)};
         const uint32_t rung = winner != AQ_SWEEP_NONE ? study->stages[winner].rung : 0;
-        if (winner == AQ_SWEEP_NONE || stage->rung > rung ||
-            (stage->rung == rung && by_score(&its, &best) < 0)) {
+        const bool is_better = winner == AQ_SWEEP_NONE || stage->rung > rung ||
+                               (stage->rung == rung && by_score(&its, &best) < 0);
+        if (is_better && (takes_failed || !failed_later(study, i))) {
             winner = i;
             best = its;
         }
     }
     return winner;
+}
+
+uint32_t aq_sweep_winner(const aq_sweep_study *study)
+{
+    const uint32_t winner = best_stage(study, false);
+    return winner != AQ_SWEEP_NONE ? winner : best_stage(study, true);
 }

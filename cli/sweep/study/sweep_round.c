@@ -30,29 +30,21 @@ static void add(round_plan *plan, aq_sweep_stage stage)
 
 /* ---- promotions ----------------------------------------------------------------------------- */
 
-static bool is_promoted(const aq_sweep_study *study, const aq_sweep_stage *stage)
-{
-    for (size_t i = 0; i < study->stage_count; i++) {
-        const aq_sweep_stage *other = &study->stages[i];
-        if (other->kind == AQ_SWEEP_TUNE && other->trial == stage->trial &&
-            other->rung == stage->rung + 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void promote(round_plan *plan, uint32_t index)
+/* Whether its trial takes one of the places: one that failed, at whatever rung, leaves it to the
+ * next. */
+static bool promote(round_plan *plan, uint32_t index)
 {
     const aq_sweep_stage *stage = &plan->study->stages[index];
-    const double score = aq_sweep_stage_score(plan->study, index);
-    if (isfinite(score) && !is_promoted(plan->study, stage)) {
+    const uint32_t last = aq_sweep_trial_last(plan->study, stage->trial);
+    const bool is_fit = isfinite(aq_sweep_stage_score(plan->study, last));
+    if (is_fit && last == index) {
         add(plan, (aq_sweep_stage){.kind = AQ_SWEEP_TUNE,
                                    .trial = stage->trial,
                                    .rung = stage->rung + 1,
                                    .from = plan->study->plan.is_resumed ? index : AQ_SWEEP_NONE,
                                    .point = stage->point});
     }
+    return is_fit;
 }
 
 static size_t stages_of_rung(const aq_sweep_study *study, uint32_t rung, uint32_t *out)
@@ -76,8 +68,8 @@ static int promote_from(round_plan *plan, uint32_t rung, bool is_last_call, uint
         best = count > 0 ? 1 : 0;
     }
     int rc = aq_sweep_sort(study, stages, count);
-    for (size_t i = 0; rc == 0 && i < best; i++) {
-        promote(plan, stages[i]);
+    for (size_t i = 0; rc == 0 && i < count && best > 0; i++) {
+        best -= promote(plan, stages[i]);
     }
     return rc;
 }

@@ -281,6 +281,15 @@ uint32_t aq_sweep_study_last(const aq_sweep_study *study, enum aq_sweep_kind kin
     return stage > 0 ? (uint32_t)stage - 1 : AQ_SWEEP_NONE;
 }
 
+uint32_t aq_sweep_trial_last(const aq_sweep_study *study, uint32_t trial)
+{
+    size_t stage = study->stage_count - 1;
+    while (study->stages[stage].kind != AQ_SWEEP_TUNE || study->stages[stage].trial != trial) {
+        stage--;
+    }
+    return (uint32_t)stage;
+}
+
 void aq_sweep_run_name(const aq_sweep_study *study, size_t run, char *out, size_t size)
 {
     const aq_sweep_stage *stage = &study->stages[study->runs[run].stage];

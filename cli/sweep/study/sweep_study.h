@@ -152,6 +152,9 @@ double aq_sweep_study_spent(const aq_sweep_study *study, enum aq_sweep_figure fi
 /* The last stage of a kind; AQ_SWEEP_NONE when there is none. */
 uint32_t aq_sweep_study_last(const aq_sweep_study *study, enum aq_sweep_kind kind);
 
+/* The last stage of a trial that has one. */
+uint32_t aq_sweep_trial_last(const aq_sweep_study *study, uint32_t trial);
+
 /* The name of a run below the study's folder: "runs/trial-7-rung-1-seed-2". */
 void aq_sweep_run_name(const aq_sweep_study *study, size_t run, char *out, size_t size);
 

@@ -109,6 +109,28 @@ TEST(the_highest_rung_wins_and_none_that_has_failed)
     assert_int_equal(aq_sweep_winner(&study), first);
 }
 
+TEST(where_the_best_fails_higher_up_the_next_one_goes_on)
+{
+    static const double scores[] = {10, 20, 200, 150, 310}, failed = NAN, higher = 5;
+    static const uint32_t best_first[] = {6, 3, 1, 0, 5};
+    uint32_t *known;
+    size_t first, count;
+    begin(
+        "task: x\nmethod: random\ntrials: 5\nrungs: [10, 30]\nseeds: {tune: 1, report: 1}\n" SPACE,
+        true);
+    assert_int_equal(next_round(scores, &first), 5);
+    assert_int_equal(next_round(&failed, &first), 1); /* of five one */
+    assert_int_equal(study.stages[first].trial, 4);
+    assert_int_equal(aq_sweep_winner(&study), 2);
+    assert_int_equal(next_round(&higher, &first), 1);
+    assert_int_equal(study.stages[first].trial, 2);
+    assert_int_equal(aq_sweep_winner(&study), first);
+    assert_succeeds(aq_sweep_known(&study, &known, &count));
+    assert_int_equal(count, 5);
+    assert_memory_equal(known, best_first, sizeof(best_first));
+    aq_free(known);
+}
+
 /* The first member goes on from the second, and then wins. */
 TEST(a_winner_is_trained_anew_by_the_settings_that_it_had_then)
 {
