@@ -16,12 +16,12 @@
 #include "cli/run/checkpoint_folder.h"
 #include "cli/text/command.h"
 #include "cli/text/json_file.h"
+#include "cli/train/train_folder.h"
 #include "cli/train/train_report.h"
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
-#include "common/sys/folder_lock.h"
 #include "common/sys/machine.h"
 
 enum { PATH_BYTES = PATH_MAX + 64, RESULT_BYTES_MAX = 65536 };
@@ -186,7 +186,8 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed,
     if (aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long");
     }
-    int rc = aq_folder_lock_check(dir, error); /* after a kill its daemons may still be ending */
+    int rc =
+        aq_train_folder_check_unused(dir, error); /* after a kill its daemons may still be ending */
     if (rc != 0) {
         return rc;
     }

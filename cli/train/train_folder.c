@@ -156,10 +156,28 @@ static int claim(const char *dir, int *ret_folder, aq_error *error)
     return 0;
 }
 
+/* A shard may take longer to end than its learner. */
+static int check_daemons(const char *dir, aq_error *error)
+{
+    int rc = aq_folder_lock_check(dir, error);
+    DIR *folder = rc == 0 ? opendir(dir) : NULL;
+    for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        char shard[PATH_MAX];
+        if (rc == 0 && strncmp(entry->d_name, "replay-", strlen("replay-")) == 0) {
+            rc = aq_path_in(shard, sizeof(shard), dir, entry->d_name, error);
+            rc = rc != 0 ? rc : aq_folder_lock_check(shard, error);
+        }
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return rc;
+}
+
 int aq_train_folder_check_unused(const char *dir, aq_error *error)
 {
     int folder = -1;
-    int rc = aq_folder_lock_check(dir, error);
+    int rc = check_daemons(dir, error);
     rc = rc != 0 ? rc : claim(dir, &folder, error);
     if (folder >= 0) {
         (void)close(folder);
@@ -186,7 +204,7 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
     }
     /* Open until this process ends, before and after its learner has the folder's lock, too. */
     int folder = -1;
-    int rc = aq_folder_lock_check(options->run_dir, error);
+    int rc = check_daemons(options->run_dir, error);
     rc = rc != 0 ? rc : aq_dir_create(options->run_dir, error);
     rc = rc != 0 ? rc : claim(options->run_dir, &folder, error);
     if (rc == 0 && !options->resume && !aq_train_folder_is_free(options->run_dir)) {

@@ -16,8 +16,9 @@
 int aq_train_folder_choose(const aq_run_config *config, aq_train_options *options,
                            aq_error *error) AQ_MUST_USE;
 
-/* 0: no learner and no `actorq train` has the folder, or there is none; else AQ_E_EXISTS. A command
- * has it for longer than its learner: from before that starts until all is evaluated and said. */
+/* 0: no learner, no shard and no `actorq train` has the folder, or there is none; else AQ_E_EXISTS.
+ * A command has it for longer than its learner: from before that starts until all is evaluated and
+ * said. */
 int aq_train_folder_check_unused(const char *dir, aq_error *error) AQ_MUST_USE;
 
 /* Whether something new may be made there: nothing is, or an empty folder. */

@@ -9,6 +9,7 @@
 
 #include "common/base/parse.h"
 #include "common/sys/file.h"
+#include "common/sys/folder_lock.h"
 #include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
@@ -292,11 +293,12 @@ TEST_IN_FOLDER(a_run_that_goes_on_takes_no_setting_from_its_folder)
     sweep_dismiss(&hand);
 }
 
-/* Its learner has ended, and it evaluates, or it has not made one yet. */
+/* Its learner has ended, and it evaluates, or it has not made one yet; or its shard lives on. */
 TEST_IN_FOLDER(a_folder_that_a_training_still_has_is_waited_for)
 {
     const char *dir = cli_path(state, "study");
-    char folder[CLI_PATH_MAX + 64];
+    char folder[CLI_PATH_MAX + 64], shard[CLI_PATH_MAX + 80];
+    aq_folder_lock *lock;
     sweep_hand hand;
     const aq_sweep_study *study = take_first(&hand, dir);
     aq_sweep_training_folder(study, dir, 0, folder, sizeof(folder));
@@ -306,6 +308,12 @@ TEST_IN_FOLDER(a_folder_that_a_training_still_has_is_waited_for)
     assert_int_equal(aq_sweep_training_prepare(study, dir, 0, &refusal), AQ_E_AGAIN);
     assert_true(aq_path_exists(folder));
     (void)close(training);
+    (void)snprintf(shard, sizeof(shard), "%s/replay-1", folder);
+    cli_make_folder(shard);
+    assert_succeeds(aq_folder_lock_take(shard, &lock, &refusal));
+    assert_int_equal(aq_sweep_training_prepare(study, dir, 0, &refusal), AQ_E_AGAIN);
+    assert_true(aq_path_exists(shard));
+    aq_folder_lock_release(lock);
     assert_succeeds(aq_sweep_training_prepare(study, dir, 0, &refusal));
     assert_false(aq_path_exists(folder));
     sweep_dismiss(&hand);
