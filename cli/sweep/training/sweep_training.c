@@ -288,3 +288,10 @@ bool aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, siz
     *ret_outcome = outcome;
     return has_ended;
 }
+
+bool aq_sweep_training_is_over(const aq_sweep_study *study, const char *dir, size_t run)
+{
+    aq_sweep_outcome outcome;
+    return study->runs[run].attempt > 1 && aq_sweep_training_outcome(study, dir, run, &outcome) &&
+           !outcome.is_failed;
+}

@@ -29,6 +29,10 @@ bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run);
 int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size_t run,
                               aq_error *error) AQ_MUST_USE;
 
+/* Whether an attempt before came to a good end, and its worker was lost before it said so. Once the
+ * folder is prepared. */
+bool aq_sweep_training_is_over(const aq_sweep_study *study, const char *dir, size_t run);
+
 /* Starts it; `lent_file` as of own_child.h. */
 int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t run,
                             const char *program, int lent_file, uv_loop_t *loop,

@@ -180,7 +180,9 @@ static int train(worker *its, size_t run, uint32_t attempt, aq_error *error)
         return 0;
     }
     int rc = prepare(its, run, attempt, error);
-    if (rc != 0 || its->is_stopped) {
+    if (rc != 0 || its->is_stopped ||
+        aq_sweep_training_is_over(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk),
+                                  run)) {
         return rc;
     }
     its->child = (aq_own_child){.user = its, .ended = on_child_ended};

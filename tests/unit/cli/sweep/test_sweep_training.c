@@ -124,6 +124,35 @@ TEST_IN_FOLDER(a_run_that_was_stopped_has_not_ended_and_one_in_trouble_has_faile
     sweep_dismiss(&hand);
 }
 
+/* A learner that is solved would train on. */
+TEST_IN_FOLDER(what_came_to_a_good_end_before_its_worker_was_lost_is_not_trained_on)
+{
+    static const struct {
+        const char *result;
+        bool is_over;
+    } rows[] = {
+        {"{\"state\": \"solved\", \"env_steps\": 400, \"return_mean\": 480}", true},
+        {"{\"state\": \"budget\", \"env_steps\": 1000, \"return_mean\": 480}", true},
+        {"{\"state\": \"interrupted\", \"env_steps\": 400, \"return_mean\": 480}", false},
+        {"{\"state\": \"diverged\", \"env_steps\": 400}", false},
+        {"{\"state\": \"sol", false},
+    };
+    const char *dir = cli_path(state, "study");
+    sweep_hand hand;
+    const aq_sweep_study *study = take_first(&hand, dir);
+    leave(study, dir, 0, SEEN(1, 100, 300), rows[0].result);
+    assert_false(aq_sweep_training_is_over(study, dir, 0)); /* nobody has trained it yet */
+    assert_succeeds(
+        aq_sweep_desk_release(hand.desk, (aq_sweep_now){0}, 0, hand.attempt, false, &refusal));
+    hand.is_busy = false;
+    (void)sweep_step(&hand, 1);
+    EACH_ROW(i, rows) {
+        leave(study, dir, 0, SEEN(1, 100, 300), rows[i].result);
+        assert_int_equal(aq_sweep_training_is_over(study, dir, 0), rows[i].is_over);
+    }
+    sweep_dismiss(&hand);
+}
+
 /* Machines of one sweep may differ in what they can measure; a model there is of each. */
 TEST_IN_FOLDER(joules_are_the_models)
 {
