@@ -137,6 +137,10 @@ static void say_steps(const aq_compare_row *base, const aq_compare_row *row, aq_
 
 static void say_end(const aq_compare_row *row, aq_long_text *out)
 {
+    if (!isfinite(row->last.mean)) {
+        aq_long_text_add(out, " was not evaluated for each seed");
+        return;
+    }
     aq_long_text_add(out, " ends at %.4g", row->last.mean);
     if (isfinite(row->last.std)) {
         aq_long_text_add(out, " with a deviation of %.3g over seeds", row->last.std);
@@ -158,7 +162,10 @@ static void say_convergence(const aq_compare_summary *summary, aq_long_text *out
         say_steps(base, row, out);
         aq_long_text_add(out, " It");
         say_end(row, out);
-        aq_long_text_add(out, ", %s.", words[judge(&row->last, &base->last)]);
+        aq_long_text_add(out, ", %s.",
+                         isfinite(row->last.mean - base->last.mean)
+                             ? words[judge(&row->last, &base->last)]
+                             : "and the two are not compared");
         if (isfinite(row->staleness)) {
             aq_long_text_add(out, " What it learns from is %.3g versions behind.", row->staleness);
         }

@@ -26,7 +26,8 @@ const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary,
 
 #define AT(member) offsetof(aq_compare_run, member)
 
-/* Over finished runs that have the figure, a double that lies `offset` bytes into each. */
+/* Over finished runs, of a double that lies `offset` bytes into each. NaN unless all have it: a
+ * mean of some would pass for that of all. */
 static aq_mean_ci mean_ci_of(const aq_compare_summary *summary, size_t arm, size_t offset)
 {
     double values[AQ_COMPARE_SEEDS_MAX];
@@ -37,7 +38,8 @@ static aq_mean_ci mean_ci_of(const aq_compare_summary *summary, size_t arm, size
             values[count++] = *(const double *)(const void *)((const char *)&runs[i] + offset);
         }
     }
-    return aq_mean_ci_of(values, count);
+    const aq_mean_ci of = aq_mean_ci_of(values, count);
+    return of.count == count ? of : aq_mean_ci_of(values, 0);
 }
 
 static double mean_of(const aq_compare_summary *summary, size_t arm, size_t offset)

@@ -43,7 +43,7 @@ const char *aq_compare_role_name(unsigned role);
 
 typedef struct aq_compare_row {
     const aq_compare_arm *arm;   /* lent */
-    size_t finished;             /* seeds; all else is a mean over them, NaN of none */
+    size_t finished;             /* seeds; all else is a mean over them, NaN where one has none */
     const char *reason;          /* of the first run that did not finish; NULL: all did */
     enum aq_run_outcome outcome; /* of that run */
     double wall_s;

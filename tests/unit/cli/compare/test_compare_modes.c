@@ -285,6 +285,28 @@ TEST_OF_MODES(words_come_from_the_figures)
     aq_long_text_fini(&words);
 }
 
+TEST_OF_MODES(a_mean_of_some_seeds_is_none)
+{
+    aq_long_text words;
+    char dir[CLI_PATH_MAX];
+    assert_succeeds(aq_compare_plan_run_dir(&plan, 1, 2, dir, sizeof(dir)));
+    file_put_text(file_in(dir, "metrics.jsonl"),
+                  "{\"event\":\"end\",\"wall_s\":10,\"state\":\"budget\",\"env_steps\":4000,"
+                  "\"learner_steps\":500}\n");
+    const aq_compare_summary *summary = summarize();
+    const aq_compare_row *row = &summary->rows[1];
+    assert_int_equal(row->finished, SEEDS);
+    assert_true(isnan(row->last.mean) && isnan(row->gradient_cosine));
+    assert_near(row->wall_s, 10, ROUNDING);
+    aq_long_text_init(&words, 1 << 16);
+    aq_compare_mode_words(summary, &words);
+    aq_long_text_add(&words, "%c", '\0');
+    assert_says((const char *)words.bytes.data,
+                "It was not evaluated for each seed, and the two are not compared.");
+    assert_null(strstr((const char *)words.bytes.data, "nan"));
+    aq_long_text_fini(&words);
+}
+
 TEST_OF_MODES(one_seed_tells_no_modes_apart)
 {
     aq_long_text words;
