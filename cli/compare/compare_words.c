@@ -162,8 +162,9 @@ void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
             say_return(base, row, out);
             say_cost(base, row, out);
             say_fallbacks(row, out);
-        } else if (row != base && row->finished > 0) {
-            aq_long_text_add(out, " there is no %s to compare it with.", base->arm->name);
+        } else if (row->finished > 0) {
+            aq_long_text_add(out, " there is no %s to compare it with.",
+                             row != base ? base->arm->name : "other precision");
         }
         aq_long_text_add(out, "\n");
     }

@@ -324,6 +324,20 @@ TEST_OF_RUNS(words_come_from_the_figures)
     aq_long_text_fini(&words);
 }
 
+TEST_OF_RUNS(a_precision_alone_is_said_to_be_alone)
+{
+    aq_long_text words;
+    plan.request.name_count = 0;
+    assert_succeeds(aq_compare_request_names(&plan.request, "int8", NULL));
+    assert_succeeds(aq_compare_plan_arms(&plan, NULL));
+    aq_long_text_init(&words, 1 << 16);
+    aq_compare_words(summarize(200), &words);
+    aq_long_text_add(&words, "%c", '\0');
+    assert_string_equal((const char *)words.bytes.data,
+                        "int8: there is no other precision to compare it with.\n");
+    aq_long_text_fini(&words);
+}
+
 /* Files that were read in one summary and not in the other. */
 static size_t differences(const aq_compare_summary *a, const aq_compare_summary *b)
 {
