@@ -177,7 +177,8 @@ static void say_convergence(const aq_compare_summary *summary, aq_long_text *out
 static void say_use(const aq_compare_row *row, aq_long_text *out)
 {
     aq_figure waits, bytes, share;
-    const double all = row->update_bytes * row->learner_steps_per_s * row->wall_s;
+    const double all = row->edge_bytes[AQ_EDGE_EXPERIENCE] + row->edge_bytes[AQ_EDGE_POLICY] +
+                       row->edge_bytes[AQ_EDGE_GRADIENTS];
     aq_long_text_add(out, " %s:", row->arm->name);
     if (isfinite(row->waiting_share)) {
         aq_long_text_add(out, " the learner waits %s of its time;",

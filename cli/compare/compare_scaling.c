@@ -50,14 +50,13 @@ typedef struct costs {
 static costs costs_of(const aq_compare_row *row, const aq_compare_row *alone)
 {
     const double *states = row->states;
-    const double steps = row->env_steps_per_s * row->wall_s;
-    const double updates = row->learner_steps_per_s * row->wall_s;
+    const double steps = row->env_steps;
+    const double updates = row->learner_steps;
     const double exchange = states[AQ_TIME_LEARNER_EXCHANGE];
     const bool is_split = row->arm->mode == AQ_MODE_MODEL;
     const double ranks = (double)row->arm->learners;
-    const double whole = is_split ? alone->states[AQ_TIME_LEARNER_TRAINING] /
-                                        (alone->learner_steps_per_s * alone->wall_s)
-                                  : states[AQ_TIME_LEARNER_TRAINING] / updates;
+    const aq_compare_row *unsplit = is_split ? alone : row;
+    const double whole = unsplit->states[AQ_TIME_LEARNER_TRAINING] / unsplit->learner_steps;
     return (costs){.actor_s = 1 / row->actor_steps_per_s,
                    .learner_s = states[AQ_TIME_LEARNER_TRAINING] / steps,
                    .update_s = whole,

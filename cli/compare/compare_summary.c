@@ -90,7 +90,7 @@ static void take_parallel(const aq_compare_summary *summary, size_t arm, aq_comp
     for (size_t i = 0; i < AQ_COMPARE_EDGE_COUNT; i++) {
         bytes += row->edge_bytes[i];
     }
-    row->update_bytes = bytes / mean_of(summary, arm, AT(curve.learner_steps));
+    row->update_bytes = bytes / row->learner_steps;
     take_means(summary, arm, AT(curve.rank_waits), AQ_CURVE_RANKS, row->rank_waits);
     row->waiting_share = NAN;
     for (size_t i = 0; i < AQ_CURVE_RANKS; i++) {
@@ -173,6 +173,8 @@ static void make_row(const aq_compare_summary *summary, size_t arm, aq_compare_r
     *row = (aq_compare_row){
         .arm = &summary->plan->arms[arm],
         .wall_s = mean_of(summary, arm, AT(curve.wall_s)),
+        .env_steps = mean_of(summary, arm, AT(curve.env_steps)),
+        .learner_steps = mean_of(summary, arm, AT(curve.learner_steps)),
         .env_steps_per_s = mean_of(summary, arm, AT(env_steps_per_s)),
         .learner_steps_per_s = mean_of(summary, arm, AT(learner_steps_per_s)),
         .actor_steps_per_s = mean_of(summary, arm, AT(actor_steps_per_s)),

@@ -46,8 +46,8 @@ typedef struct aq_compare_row {
     size_t finished;             /* seeds; all else is a mean over them, NaN where one has none */
     const char *reason;          /* of the first run that did not finish; NULL: all did */
     enum aq_run_outcome outcome; /* of that run */
-    double wall_s;
-    double env_steps_per_s, learner_steps_per_s; /* of the whole run */
+    double wall_s, env_steps, learner_steps;     /* of the whole run */
+    double env_steps_per_s, learner_steps_per_s; /* likewise */
     double throughput_ratio;                     /* of env_steps_per_s */
     double actor_steps_per_s; /* of one actor that never waits; NaN: times are not known */
     double actor_ratio;

@@ -228,6 +228,24 @@ TEST_OF_MODES(a_network_that_is_split_is_set_against_one_learner_alone)
     assert_near(at.efficiency, 3 * (12.0 / 2 + 2) / (12.0 / 4 + 3 * 2) / 2, ROUNDING);
 }
 
+/* As many steps in three times the time, in one run of three. */
+TEST_OF_MODES(shares_and_costs_are_over_whole_runs_however_long_each_took)
+{
+    aq_long_text words;
+    made_run slow = runs[1];
+    const double before = aq_compare_scaling(summarize(), 1, 4).efficiency;
+    slow.wall_s *= 3;
+    write_run(&plan, 1, 2, &slow);
+    const aq_compare_summary *summary = summarize();
+    assert_near(aq_compare_scaling(summary, 1, 4).efficiency / summary->rows[1].efficiency,
+                before / 3, ROUNDING);
+    aq_long_text_init(&words, 1 << 16);
+    aq_compare_mode_words(summary, &words);
+    aq_long_text_add(&words, "%c", '\0');
+    assert_says((const char *)words.bytes.data, "of which gradients are 83 %"); /* 1 of 1.202 MB */
+    aq_long_text_fini(&words);
+}
+
 /* async-1 was not run. */
 TEST_OF_MODES(the_model_tells_nothing_where_one_alone_was_not_measured)
 {
