@@ -78,22 +78,27 @@ static void draw_trial(picture *its, uint32_t stage, uint32_t colour)
 void aq_sweep_coordinates_draw(const aq_sweep_summary *summary, aq_long_text *out)
 {
     picture its = {.study = summary->study, .svg = out, .low = INFINITY, .high = -INFINITY};
-    uint32_t stages[LINES_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i < summary->known_count && count < LINES_MAX; i++) {
-        const double score = aq_sweep_stage_score(its.study, summary->known[i]);
-        if (isfinite(score)) {
-            its.low = fmin(its.low, score);
-            its.high = fmax(its.high, score);
-            stages[count++] = summary->known[i];
-        }
+    size_t count = 0, shown = 0; /* what failed stands behind all others */
+    while (count < summary->known_count &&
+           isfinite(aq_sweep_stage_score(its.study, summary->known[count]))) {
+        count++;
     }
-    aq_plot_svg_begin(out, WIDTH, HEIGHT, "Settings of all trials");
-    aq_plot_svg_text(its.svg, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false, (aq_plot_at){16, 24},
-                     "Settings of all trials, the best tenth in colour");
+    for (; shown < count && shown < LINES_MAX; shown++) {
+        const double score = aq_sweep_stage_score(its.study, summary->known[shown]);
+        its.low = fmin(its.low, score);
+        its.high = fmax(its.high, score);
+    }
+    char title[64] = "Settings of all trials", head[128];
+    if (shown < count) {
+        (void)snprintf(title, sizeof(title), "Settings of the best %zu of %zu trials", shown,
+                       count);
+    }
+    (void)snprintf(head, sizeof(head), "%s, the best tenth in colour", title);
+    aq_plot_svg_begin(out, WIDTH, HEIGHT, title);
+    aq_plot_svg_text(its.svg, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false, (aq_plot_at){16, 24}, head);
     draw_axes(&its);
-    for (size_t i = count; i-- > 0;) { /* the best lie above the others */
-        draw_trial(&its, stages[i], i * 10 < count ? COLOUR_BEST : COLOUR_OTHERS);
+    for (size_t i = shown; i-- > 0;) { /* the best lie above the others */
+        draw_trial(&its, summary->known[i], i * 10 < shown ? COLOUR_BEST : COLOUR_OTHERS);
     }
     aq_plot_svg_end(out);
 }

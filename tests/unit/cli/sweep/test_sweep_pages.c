@@ -82,6 +82,41 @@ TEST_IN_FOLDER(the_picture_has_a_line_for_each_trial)
     end(&kit);
 }
 
+TEST(a_picture_of_more_trials_than_it_has_lines_says_so)
+{
+    enum { TRIALS = 503 }; /* one has failed */
+    aq_sweep_spec spec;
+    aq_sweep_study its;
+    aq_sweep_summary summary;
+    aq_sweep_stage stages[TRIALS] = {{0}};
+    aq_sweep_event event = {.kind = AQ_SWEEP_EVENT_STUDY};
+    aq_long_text text;
+    sweep_spec("task: x\ntrials: 503\nspace: {learner.n_step: [1, 3]}\n", &spec);
+    aq_sweep_study_init(&its, &spec, 0);
+    assert_succeeds(aq_sweep_study_apply(&its, &event, &refusal));
+    for (uint32_t i = 0; i < TRIALS; i++) {
+        stages[i] = (aq_sweep_stage){.trial = i, .from = AQ_SWEEP_NONE, .point = {{"1"}}};
+    }
+    event =
+        (aq_sweep_event){.kind = AQ_SWEEP_EVENT_SUGGEST, .stages = stages, .stage_count = TRIALS};
+    assert_succeeds(aq_sweep_study_apply(&its, &event, &refusal));
+    for (size_t i = 0; i < TRIALS; i++) {
+        event = (aq_sweep_event){.kind = AQ_SWEEP_EVENT_CLAIM, .run = i, .attempt = 1};
+        assert_succeeds(aq_sweep_study_apply(&its, &event, &refusal));
+        event.kind = AQ_SWEEP_EVENT_REPORT;
+        event.outcome.is_failed = i == 0;
+        assert_succeeds(aq_sweep_study_apply(&its, &event, &refusal));
+    }
+    assert_succeeds(aq_sweep_summary_make(&its, "D", &summary));
+    aq_long_text_init(&text, PAGE_BYTES_MAX);
+    aq_sweep_coordinates_draw(&summary, &text);
+    aq_long_text_add(&text, "%c", '\0');
+    assert_says((const char *)text.bytes.data, "Settings of the best 500 of 502 trials");
+    aq_long_text_fini(&text);
+    aq_sweep_summary_fini(&summary);
+    aq_sweep_study_fini(&its);
+}
+
 TEST_IN_FOLDER(the_page_has_all_figures)
 {
     static const char *const figures[] = {"best", "curves", "front", "importance", "coordinates"};
