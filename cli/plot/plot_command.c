@@ -233,6 +233,9 @@ static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plot
     if (arguments->folder_count == 0) {
         return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
     }
+    if (is_standard_output(arguments) && arguments->json) {
+        return aq_fail(error, AQ_E_INVALID, "either --json or --output -, as both print");
+    }
     int rc = check_output(arguments->output, error);
     if (rc == 0 && (!is_drawable(&arguments->options.x_axis, &arguments->x_range) ||
                     !is_drawable(&arguments->options.y_axis, &arguments->y_range))) {
