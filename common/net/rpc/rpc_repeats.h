@@ -3,8 +3,8 @@
  * after a lost connection is answered again and not carried out again.
  *
  * Bounded by bytes and by count; the one least recently kept or used goes first. A single reply of
- * more than a quarter of the bytes is not kept, since it would push out everybody else's; so where
- * larger ones must be, more bytes are allowed. Private to rpc; loop thread only.
+ * more than a quarter of the bytes is not kept, since it would push out everybody else's; where
+ * larger ones must be, four of them are, beside the others. Private to rpc; loop thread only.
  */
 #ifndef AQ_COMMON_NET_RPC_RPC_REPEATS_H
 #define AQ_COMMON_NET_RPC_RPC_REPEATS_H
@@ -20,7 +20,7 @@ typedef struct aq_rpc_repeats aq_rpc_repeats;
 int aq_rpc_repeats_create(size_t bytes_max, aq_rpc_repeats **ret_repeats) AQ_MUST_USE;
 void aq_rpc_repeats_destroy(aq_rpc_repeats *repeats); /* NULL is fine */
 
-/* Replies of up to so many bytes are kept from now on. */
+/* Replies of up to so many bytes are kept from now on, four of those that otherwise would not. */
 void aq_rpc_repeats_allow(aq_rpc_repeats *repeats, size_t reply_bytes);
 
 /* Keeps a copy of the reply to the request whose frame has this crc. It may be too large, or memory

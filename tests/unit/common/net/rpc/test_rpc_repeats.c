@@ -112,6 +112,13 @@ TEST(replies_that_are_allowed_are_kept_four_of_them)
     for (uint64_t id = 2; id <= 6; id++) {
         assert_int_equal(has(repeats, id), id > 2);
     }
+    for (uint64_t id = 100; id < 200; id++) {
+        aq_rpc_repeats_keep(repeats, id, 1, reply, 10);
+        assert_true(has(repeats, id));
+    }
+    for (uint64_t id = 3; id <= 6; id++) {
+        assert_true(has(repeats, id)); /* small ones take none of their room */
+    }
     aq_rpc_repeats_keep(repeats, 7, 1, reply, 3001);
     assert_false(has(repeats, 7));
 }
