@@ -28,7 +28,7 @@
 #include "common/net/sockets/endpoint.h"
 #include "common/sys/mailbox.h"
 
-enum { SPARE_SLOTS = 4, SEND_TIMEOUT_MS = 10000 };
+enum { SPARE_SLOTS = 4 };
 
 /* Of replies that wait: how many are nothing unusual, how much of them there may be beside what one
  * caller asks for ahead, and what each counts beside its bytes. */
@@ -229,7 +229,7 @@ static void on_reply(void *user, const uint8_t *frame, size_t size)
     if (atomic_load(&slot->server->unsent) > slot->server->unsent_max) {
         close_slowest_taker(slot->server); /* which may be this caller: NNG drops the reply then */
     }
-    nng_aio_set_timeout(slot->operation, SEND_TIMEOUT_MS);
+    nng_aio_set_timeout(slot->operation, AQ_RPC_TIMEOUT_MS_MAX); /* nobody waits longer */
     nng_aio_set_msg(slot->operation, message);
     nng_ctx_send(slot->context, slot->operation);
 }
