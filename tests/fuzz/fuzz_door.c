@@ -14,6 +14,7 @@
 
 #include "common/base/assert.h"
 #include "common/net/nng_mend/net_peers.h"
+#include "common/net/nng_mend/stand_in.h"
 #include "common/net/nng_mend/tcp_door.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/must.h"
@@ -41,6 +42,7 @@ static void listen_here(void)
     must(listen(listener, 4));
     must(getsockname(listener, (struct sockaddr *)&place, &size));
     aq_tcp_door_set(&wide);
+    aq_mend_for_all(true); /* accepts below are NNG's */
 }
 
 /*

@@ -148,6 +148,9 @@ AQ_STAND_IN int getaddrinfo(const char *name, const char *service, const struct 
     char place[AQ_URL_MAX] = "";
     const bool is_ip6 = name != NULL && strchr(name, ':') != NULL;
 
+    if (!AQ_NNG_CALLS()) {
+        return resolver_now()(name, service, hints, ret_found);
+    }
     wanted.ai_flags &= ~AI_ADDRCONFIG;
     if (name == NULL || service == NULL || (wanted.ai_flags & AI_PASSIVE) != 0) {
         return resolver_now()(name, service, &wanted, ret_found); /* to listen */
@@ -215,7 +218,7 @@ AQ_STAND_IN int getsockopt(int descriptor, int level, int option, void *value, s
 {
     int rc = (int)syscall(SYS_getsockopt, descriptor, level, option, value, size);
 
-    if (rc == 0 && level == SOL_SOCKET && option == SO_ERROR) {
+    if (rc == 0 && level == SOL_SOCKET && option == SO_ERROR && AQ_NNG_CALLS()) {
         aq_name_turns_end(descriptor, *(const int *)value);
     }
     return rc;

@@ -1,7 +1,7 @@
 /*
- * What stands in for functions that NNG 1.5 calls, in the whole process. The linker prefers a
- * program's own function over a shared library's of the same name, also for calls from within
- * the library.
+ * What stands in for functions that NNG 1.5 calls. The linker prefers a program's own function over
+ * a shared library's of the same name, also for calls from within libraries: from within any, so
+ * those for the C library's functions look who calls.
  *
  * sendmsg: all that NNG writes to connections with. NNG has one name, ECLOSED, for EPIPE and for
  * its own closing of an endpoint. So when a peer has gone before it was greeted (it was killed, or
@@ -51,6 +51,7 @@ static void find_real(void)
     aq_find_theirs("nng_stream_send", &real_send);
     aq_find_theirs("nng_stream_recv", &real_recv);
     aq_find_theirs("close", &real_close);
+    aq_mend_for("nng_stream_send");
     loses_steps = strncmp(nng_version(), "1.5.", 4) == 0;
     aq_tcp_patience();
     aq_tcp_door();
@@ -94,7 +95,7 @@ AQ_STAND_IN ssize_t sendmsg(int descriptor, const struct msghdr *message, int fl
 {
     ssize_t size = syscall(SYS_sendmsg, descriptor, message, flags);
 
-    if (size < 0 && errno == EPIPE) {
+    if (size < 0 && errno == EPIPE && AQ_NNG_CALLS()) {
         errno = ECONNRESET; /* which NNG goes on after */
     }
     return size;

@@ -135,7 +135,7 @@ AQ_STAND_IN int bind(int descriptor, const struct sockaddr *address, socklen_t s
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
     const int alone = 0;
 
-    if (address != NULL && address->sa_family == AF_INET6 &&
+    if (AQ_NNG_CALLS() && address != NULL && address->sa_family == AF_INET6 &&
         IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)) {
         (void)syscall(SYS_setsockopt, descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &alone, sizeof(alone));
     }
@@ -167,8 +167,8 @@ AQ_STAND_IN int accept(int listener, struct sockaddr *restrict address, socklen_
     int descriptor = (int)syscall(SYS_accept4, listener, address, size, 0);
     struct in6_addr from;
 
-    if (descriptor < 0 || !network_of(descriptor, &from)) {
-        return descriptor; /* of this host */
+    if (descriptor < 0 || !AQ_NNG_CALLS() || !network_of(descriptor, &from)) {
+        return descriptor; /* another's, or of this host */
     }
     aq_tcp_door();
     const int64_t now_ns = aq_clock_monotonic_ns();

@@ -43,7 +43,7 @@ static bool is_tcp(int descriptor, const struct sockaddr *address)
 
 AQ_STAND_IN int connect(int descriptor, const struct sockaddr *address, socklen_t size)
 {
-    if (address == NULL || !is_tcp(descriptor, address)) {
+    if (!AQ_NNG_CALLS() || address == NULL || !is_tcp(descriptor, address)) {
         return (int)syscall(SYS_connect, descriptor, address, size);
     }
     bool others_wait = aq_name_turns_begin(descriptor, address);
@@ -57,7 +57,8 @@ AQ_STAND_IN int setsockopt(int descriptor, int level, int option, const void *va
 {
     int rc = (int)syscall(SYS_setsockopt, descriptor, level, option, value, size);
 
-    if (rc == 0 && level == SOL_SOCKET && option == SO_KEEPALIVE && *(const int *)value != 0) {
+    if (rc == 0 && level == SOL_SOCKET && option == SO_KEEPALIVE && *(const int *)value != 0 &&
+        AQ_NNG_CALLS()) {
         set_number(descriptor, TCP_KEEPIDLE, IDLE_S);
         set_number(descriptor, TCP_KEEPINTVL, AGAIN_S);
         set_number(descriptor, TCP_USER_TIMEOUT, AQ_TCP_SILENCE_MS);

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from kill_storm import KillStorm, storms
@@ -121,6 +122,18 @@ class TestRanks(RankRun):
         parameters = 4 * 16 + 16 + 16 * 2 + 2
         self.assertLess(self.metric("exchange_bytes"), 2 * parameters)
         self.assertEqual(self.end()["learners"], 2)
+
+    def test_over_tcp_they_outlive_what_peers_of_the_run_may_take(self):
+        """Strangers at a port of the run are cut after ten seconds. MPI is none of them."""
+        over_tcp = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
+        with unittest.mock.patch.dict(os.environ, over_tcp):
+            self.start(*SMALL)
+        self.wait("steps", self.trains)
+        began_s = time.monotonic()
+        self.wait("ten seconds and some", lambda: time.monotonic() - began_s > 12)
+        before = self.metric("learner_steps")
+        self.wait("more steps", lambda: self.metric("learner_steps") > before)
+        self.assertEqual(self.end()["restarts"], 0)
 
     def test_networks_that_are_shared_take_as_many_ranks(self):
         self.start("--set", "learner.model_ranks=3")

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "common/net/address/dial_tries.h"
+#include "common/net/nng_mend/stand_in.h"
 #include "common/net/nng_mend/tcp_patience.h"
 #include "common/net/sockets/pubsub.h"
 #include "tests/support/file_kit.h"
@@ -53,6 +54,7 @@ static int begin(void **state)
 {
     (void)state;
     aq_name_turns_resolve_with(resolve);
+    aq_mend_for_all(true);
     return 0;
 }
 
@@ -60,6 +62,7 @@ static int end(void **state)
 {
     (void)state;
     aq_name_turns_resolve_with(NULL);
+    aq_mend_for_all(false);
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/time.h>
 
 #include "common/net/nng_mend/net_peers.h"
+#include "common/net/nng_mend/nng_mend.h"
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/sockets/endpoint.h"
 #include "tests/support/test.h"
@@ -273,6 +274,43 @@ TEST_OF_STAGE(a_stranger_is_left_to_nng)
     leave(s);
     assert_int_equal(aq_net_peer_counters().accepted, s->before.accepted + 1);
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
+}
+
+/* As MPI's are, which lives in the learner of several ranks. */
+TEST_OF_STAGE(what_others_accept_in_this_process_is_no_concern_of_ours)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof(address);
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    s->port = ntohs(address.sin_port);
+    (void)dial(s);
+    const int guest = accept(listener, NULL, NULL);
+    assert_true(guest >= 0);
+    close(guest);
+    close(listener);
+    assert_int_equal(aq_net_peer_counters().accepted, s->before.accepted);
+}
+
+TEST(where_others_listen_is_their_own_choice)
+{
+    const struct sockaddr_in6 anywhere = {.sin6_family = AF_INET6};
+    const int on = 1;
+    int alone = 0;
+    socklen_t size = sizeof(alone);
+    const int listener = socket(AF_INET6, SOCK_STREAM, 0);
+    if (listener < 0) {
+        skip(); /* some containers have no IPv6 */
+    }
+    aq_nng_mend();
+    assert_int_equal(setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)), 0);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&anywhere, sizeof(anywhere)), 0);
+    assert_int_equal(getsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &alone, &size), 0);
+    assert_int_equal(alone, 1);
+    close(listener);
 }
 
 TEST_OF_STAGE(one_that_goes_without_a_word_is_a_stranger)

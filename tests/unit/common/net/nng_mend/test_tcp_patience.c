@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "common/net/nng_mend/nng_mend.h"
+#include "common/net/nng_mend/stand_in.h"
 #include "common/net/nng_mend/tcp_patience.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
@@ -55,14 +57,36 @@ TEST(both_ends_of_a_connection_give_up_a_silent_peer)
     assert_int_equal(ends, 2);
 }
 
-TEST(an_attempt_to_connect_ends_before_the_system_would_end_it)
+/* Nobody listens there. */
+static int try_to_connect(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(1)};
     const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     assert_true(descriptor >= 0);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     (void)connect(descriptor, (struct sockaddr *)&address, sizeof(address));
+    return descriptor;
+}
+
+TEST(an_attempt_to_connect_ends_before_the_system_would_end_it)
+{
+    aq_mend_for_all(true);
+    const int descriptor = try_to_connect();
+    aq_mend_for_all(false);
     assert_int_equal(number_of(descriptor, TCP_USER_TIMEOUT), AQ_TCP_DIAL_MS);
+    close(descriptor);
+}
+
+TEST(sockets_of_others_are_as_patient_as_they_were)
+{
+    const int on = 1;
+    aq_nng_mend();
+    const int descriptor = try_to_connect();
+    assert_int_equal(number_of(descriptor, TCP_USER_TIMEOUT), 0);
+    const int idle_s = number_of(descriptor, TCP_KEEPIDLE);
+    assert_int_equal(setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)), 0);
+    assert_int_equal(number_of(descriptor, TCP_USER_TIMEOUT), 0);
+    assert_int_equal(number_of(descriptor, TCP_KEEPIDLE), idle_s);
     close(descriptor);
 }
 
