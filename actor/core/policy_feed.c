@@ -20,7 +20,7 @@ struct aq_policy_feed {
     aq_policy_chain chain; /* the feeder's, like what follows but for the counts */
     bool has_gap;
     _Atomic uint64_t version;
-    _Atomic uint64_t announced;
+    _Atomic uint64_t heard;
     _Atomic uint64_t rejected;
     _Atomic uint64_t gaps;
     aq_log_limit rejected_limit;
@@ -89,13 +89,6 @@ static uint64_t newest_version(const aq_policy_feed *feed)
     return feed->chain.newest != NULL ? feed->chain.newest->version : 0;
 }
 
-static void announce(aq_policy_feed *feed, uint64_t version)
-{
-    if (version > atomic_load_explicit(&feed->announced, memory_order_relaxed)) {
-        atomic_store_explicit(&feed->announced, version, memory_order_relaxed);
-    }
-}
-
 /* What the chain says of a frame, for the session. */
 static enum aq_policy_verdict conclude(aq_policy_feed *feed, int64_t now_ns, int rc,
                                        const aq_error *error)
@@ -140,7 +133,9 @@ static enum aq_policy_verdict hear_policy(aq_policy_feed *feed, int64_t now_ns,
 static void note_gap(aq_policy_feed *feed, int64_t now_ns, const aq_delta_head *head)
 {
     const uint64_t newest = newest_version(feed);
-    announce(feed, head->version);
+    if (head->version > atomic_load_explicit(&feed->heard, memory_order_relaxed)) {
+        atomic_store_explicit(&feed->heard, head->version, memory_order_relaxed);
+    }
     if (newest == 0 || feed->has_gap) {
         return;
     }
@@ -195,21 +190,6 @@ enum aq_policy_verdict aq_policy_feed_settle(aq_policy_feed *feed, int64_t now_n
     return AQ_POLICY_NEW;
 }
 
-static enum aq_policy_verdict hear_announcement(aq_policy_feed *feed, int64_t now_ns,
-                                                const uint8_t *frame, size_t size)
-{
-    aq_error error = {0};
-    uint64_t run_id, version;
-    if (aq_wire_announce_unpack(frame, size, &run_id, &version, &error) != 0) {
-        reject(feed, now_ns, &error);
-        return AQ_POLICY_REJECTED;
-    }
-    if (run_id == feed->config.run_id) {
-        announce(feed, version);
-    }
-    return AQ_POLICY_OLD;
-}
-
 enum aq_policy_verdict aq_policy_feed_hear(aq_policy_feed *feed, int64_t now_ns,
                                            const uint8_t *frame, size_t size)
 {
@@ -224,9 +204,6 @@ enum aq_policy_verdict aq_policy_feed_hear(aq_policy_feed *feed, int64_t now_ns,
     }
     if (rc == 0 && kind == AQ_FRAME_POLICY_DELTA) {
         return hear_delta(feed, now_ns, frame, size);
-    }
-    if (rc == 0 && kind == AQ_FRAME_ANNOUNCE) {
-        return hear_announcement(feed, now_ns, frame, size);
     }
     if (rc == 0) {
         (void)aq_fail(&error, AQ_E_INVALID, "a frame of kind %" PRIu32 " in the broadcast", kind);
@@ -254,7 +231,7 @@ aq_policy_news aq_policy_feed_news(const aq_policy_feed *feed)
 {
     return (aq_policy_news){
         .version = atomic_load_explicit(&feed->version, memory_order_relaxed),
-        .announced = atomic_load_explicit(&feed->announced, memory_order_relaxed),
+        .heard = atomic_load_explicit(&feed->heard, memory_order_relaxed),
         .rejected = atomic_load_explicit(&feed->rejected, memory_order_relaxed),
         .gaps = atomic_load_explicit(&feed->gaps, memory_order_relaxed),
     };

@@ -34,12 +34,12 @@ void aq_policy_feed_destroy(aq_policy_feed *feed);
 
 enum aq_policy_verdict {
     AQ_POLICY_NEW,      /* an engine newer than all before is ready */
-    AQ_POLICY_OLD,      /* nothing that was not known, or an announcement */
+    AQ_POLICY_OLD,      /* nothing that was not known */
     AQ_POLICY_GAP,      /* a change of a version that is not here: a full one is needed */
     AQ_POLICY_REJECTED, /* corrupt, of another run, or not a policy for the task */
 };
 
-/* The feeder: a POLICY, a POLICY_DELTA or an ANNOUNCE frame, whether heard or fetched. Of NEW the
+/* The feeder: a POLICY or a POLICY_DELTA frame, whether heard or fetched. Of NEW the
  * engine is there after aq_policy_feed_settle. */
 enum aq_policy_verdict aq_policy_feed_hear(aq_policy_feed *feed, int64_t now_ns,
                                            const uint8_t *frame, size_t size);
@@ -58,10 +58,10 @@ void aq_policy_feed_give_back(aq_policy_feed *feed, aq_engine *engine); /* NULL 
 
 /* Any thread. */
 typedef struct aq_policy_news {
-    uint64_t version;   /* the newest that was accepted; 0: none */
-    uint64_t announced; /* the newest that was announced, or changed to, in the run */
-    uint64_t rejected;  /* frames */
-    uint64_t gaps;      /* times that versions were missed and a full one was needed */
+    uint64_t version;  /* the newest that was accepted; 0: none */
+    uint64_t heard;    /* the newest of which a change came that could not be used */
+    uint64_t rejected; /* frames */
+    uint64_t gaps;     /* times that versions were missed and a full one was needed */
 } aq_policy_news;
 
 aq_policy_news aq_policy_feed_news(const aq_policy_feed *feed);

@@ -223,7 +223,7 @@ static void look(aq_policy_session *session, uint64_t newest)
         session->gaps_seen = news.gaps;
         session->urgent = true; /* what was missed will not come by itself */
     }
-    if (newest <= news.version && news.announced <= news.version) {
+    if (newest <= news.version && news.heard <= news.version) {
         session->behind_since_ns = INT64_MAX;
         session->late_since_ns = INT64_MAX;
     } else if (session->behind_since_ns == INT64_MAX) {

@@ -13,7 +13,7 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 
-/* Far more than what is read so has, which is checkpoints, deltas and announcements. */
+/* Far more than what is read so has, which is checkpoints and deltas. */
 #define STRUCTURE_BYTES_MAX ((size_t)2 << 20)
 
 int aq_wire_frame_pack(const ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out)

@@ -1,5 +1,5 @@
 /*
- * Policy snapshots and announcements to and from their frames, and policy files.
+ * Policy snapshots to and from their frames, and policy files.
  *
  * Tensors are packed from the snapshot's own block. What comes in is believed step by step: frame,
  * network, formats, the size of each tensor, and only then is a snapshot allocated, filled and
@@ -410,32 +410,4 @@ int aq_policy_file_read(const char *path, aq_snapshot **ret_snapshot, aq_error *
     }
     aq_buffer_fini(&frame);
     return rc;
-}
-
-/* ---- announcements ------------------------------------------------------------------------- */
-
-int aq_wire_announce_pack(uint64_t run_id, uint64_t version, aq_buffer *out)
-{
-    Actorq__V1__PolicyAnnouncement message;
-    actorq__v1__policy_announcement__init(&message);
-    message.run_id = run_id;
-    message.version = version;
-    return aq_wire_frame_pack(&message.base, AQ_FRAME_ANNOUNCE, out);
-}
-
-int aq_wire_announce_unpack(const uint8_t *bytes, size_t size, uint64_t *ret_run_id,
-                            uint64_t *ret_version, aq_error *error)
-{
-    ProtobufCMessage *message;
-    int rc = aq_wire_frame_unpack(bytes, size, AQ_FRAME_ANNOUNCE,
-                                  &actorq__v1__policy_announcement__descriptor, &message, error);
-    if (rc != 0) {
-        return rc;
-    }
-    const Actorq__V1__PolicyAnnouncement *announcement =
-        (const Actorq__V1__PolicyAnnouncement *)message;
-    *ret_run_id = announcement->run_id;
-    *ret_version = announcement->version;
-    aq_message_free(message);
-    return 0;
 }

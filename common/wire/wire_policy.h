@@ -1,6 +1,6 @@
 /*
  * Policy snapshots <-> POLICY frames (the broadcast, a policy.aq file, the best policy inside a
- * checkpoint), and announcements.
+ * checkpoint).
  */
 #ifndef AQ_COMMON_WIRE_WIRE_POLICY_H
 #define AQ_COMMON_WIRE_WIRE_POLICY_H
@@ -35,9 +35,5 @@ int aq_wire_policy_unpack_of(const uint8_t *bytes, size_t size, uint64_t network
 int aq_policy_file_write(const char *path, const aq_snapshot *snapshot,
                          aq_error *error) AQ_MUST_USE;
 int aq_policy_file_read(const char *path, aq_snapshot **ret_snapshot, aq_error *error) AQ_MUST_USE;
-
-int aq_wire_announce_pack(uint64_t run_id, uint64_t version, aq_buffer *out) AQ_MUST_USE;
-int aq_wire_announce_unpack(const uint8_t *bytes, size_t size, uint64_t *ret_run_id,
-                            uint64_t *ret_version, aq_error *error) AQ_MUST_USE;
 
 #endif

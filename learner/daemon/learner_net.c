@@ -187,9 +187,6 @@ static void on_second(uv_timer_t *timer)
     hear_ranks(self);
     aq_run_report_second(self->parts.report, now_ns);
     aq_daemon_peers_watch(&self->peers, self->parts.ports.server, now_ns);
-    const aq_publication *newest = aq_policy_shelf_newest(self->parts.shelf);
-    aq_learner_ports_announce(&self->parts.ports, self->parts.folder.run_id,
-                              newest != NULL ? newest->snapshot->version : 0);
 }
 
 static void on_signal(uv_signal_t *signal_handle, int number)

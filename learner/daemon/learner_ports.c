@@ -5,9 +5,6 @@
 
 #include <stdio.h>
 
-#include "common/base/buffer.h"
-#include "common/wire/wire_policy.h"
-
 enum { CALLS_MAX = 4096, DESCRIPTION_BYTES = 65536 };
 enum { REQUEST_BYTES_MAX = 256 << 10 };      /* the longest is Join, with a schema */
 #define REPLY_BYTES_MIN   ((size_t)16 << 20) /* room for the status of a run of thousands */
@@ -73,16 +70,4 @@ void aq_learner_ports_close(aq_learner_ports *ports)
 void aq_learner_ports_fini(aq_learner_ports *ports)
 {
     aq_rpc_dispatcher_destroy(ports->dispatcher);
-}
-
-void aq_learner_ports_announce(aq_learner_ports *ports, uint64_t run_id, uint64_t version)
-{
-    aq_buffer frame;
-    aq_buffer_init(&frame, 4096);
-    int rc = aq_wire_announce_pack(run_id, version, &frame);
-    if (rc == 0) {
-        rc = aq_publisher_send(ports->publisher, frame.data, frame.size);
-    }
-    (void)rc;
-    aq_buffer_fini(&frame);
 }

@@ -30,7 +30,4 @@ int aq_learner_ports_open(uv_loop_t *loop, const char *listen_url, const aq_run_
 void aq_learner_ports_close(aq_learner_ports *ports);
 void aq_learner_ports_fini(aq_learner_ports *ports);
 
-/* Tells subscribers which version is the newest. Lossy by design: the next one is a second away. */
-void aq_learner_ports_announce(aq_learner_ports *ports, uint64_t run_id, uint64_t version);
-
 #endif

@@ -98,9 +98,6 @@ static void make_small_frames(void)
     aq_buffer frame;
     aq_snapshot *best = fixture_snapshot();
     aq_buffer_init(&frame, FUZZ_SEED_BYTES_MAX);
-    must(aq_wire_announce_pack(FIXTURE_RUN, 300, &frame));
-    fuzz_seed_write("announce", "version", &frame);
-    aq_buffer_clear(&frame);
     fixture_checkpoint(&checkpoint);
     checkpoint.best_policy = best;
     must(aq_wire_checkpoint_pack(&checkpoint, &frame));

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "common/base/assert.h"
-#include "common/wire/wire_policy.h"
 #include "tests/support/must.h"
 
 enum { TICK_MS = 5, CALLS_MAX = 256, HEARTBEATS_OF_FAREWELL = 3 };
@@ -98,17 +97,6 @@ static void event_status(void *user, Actorq__V1__StatusReply *reply,
 
 /* ---- the loop ------------------------------------------------------------------------------- */
 
-static void announce(sim_learner *learner)
-{
-    const aq_publication *newest = aq_policy_shelf_newest(learner->shelf);
-    aq_buffer frame;
-    aq_buffer_init(&frame, 4096);
-    must(aq_wire_announce_pack(learner->site->run_id,
-                               newest != NULL ? newest->snapshot->version : 0, &frame));
-    sim_broadcast_send(&learner->site->broadcast, frame.data, frame.size);
-    aq_buffer_fini(&frame);
-}
-
 static void train_on(sim_learner *learner, int64_t now_ns)
 {
     const aq_run_config *config = &learner->site->plan.config;
@@ -117,10 +105,6 @@ static void train_on(sim_learner *learner, int64_t now_ns)
         learner->checkpoint_due_ns =
             now_ns + (int64_t)(config->learner.checkpoint_period_s * (double)AQ_NS_PER_S);
         learner->checkpoint_wanted = sim_learner_step(learner) != learner->checkpoint_step;
-    }
-    if (now_ns >= learner->announce_ns) {
-        learner->announce_ns = now_ns + AQ_NS_PER_S;
-        announce(learner);
     }
     if (aq_coordinator_tick(learner->coordinator, now_ns) != AQ_RUN_RUNNING) {
         learner->ended = true;
@@ -223,7 +207,6 @@ void sim_learner_start(sim_learner *learner)
     learner->runs = true;
     learner->life = site->network.hosts[SIM_HOST_LEARNER].life;
     learner->ended = false;
-    learner->announce_ns = sim_now_ns(&site->world) + AQ_NS_PER_S;
     learner->checkpoint_due_ns = 0;
     create_cores(learner);
     sim_learner_restore(learner);

@@ -82,7 +82,6 @@ typedef struct sim_learner {
 
     bool ended; /* the run's end has been carried out */
     int64_t ended_ns;
-    int64_t announce_ns;
 
     /* Over all lives, for the tests. */
     uint64_t steps_done;

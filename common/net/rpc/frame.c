@@ -75,10 +75,9 @@ int aq_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, bool 
 const char *aq_frame_kind_name(uint32_t kind)
 {
     static const char *const names[] = {
-        [AQ_FRAME_RPC_REQUEST] = "RPC request",   [AQ_FRAME_RPC_REPLY] = "RPC reply",
-        [AQ_FRAME_EXPERIENCE] = "experience",     [AQ_FRAME_POLICY] = "policy",
-        [AQ_FRAME_ANNOUNCE] = "announcement",     [AQ_FRAME_CHECKPOINT] = "checkpoint",
-        [AQ_FRAME_POLICY_DELTA] = "policy delta",
+        [AQ_FRAME_RPC_REQUEST] = "RPC request", [AQ_FRAME_RPC_REPLY] = "RPC reply",
+        [AQ_FRAME_EXPERIENCE] = "experience",   [AQ_FRAME_POLICY] = "policy",
+        [AQ_FRAME_CHECKPOINT] = "checkpoint",   [AQ_FRAME_POLICY_DELTA] = "policy delta",
     };
 
     if (kind >= sizeof(names) / sizeof(names[0]) || names[kind] == NULL) {

@@ -25,8 +25,7 @@ enum aq_frame_kind {
     AQ_FRAME_RPC_REPLY = 2,
     AQ_FRAME_EXPERIENCE = 3,
     AQ_FRAME_POLICY = 4,
-    AQ_FRAME_ANNOUNCE = 5,
-    AQ_FRAME_CHECKPOINT = 6,
+    AQ_FRAME_CHECKPOINT = 6, /* 5 was something else once */
     AQ_FRAME_POLICY_DELTA = 7,
 };
 

@@ -100,19 +100,6 @@ TEST_OF_FEED(only_the_newest_is_taken)
     assert_int_equal(aq_policy_feed_news(all->feed).rejected, 0);
 }
 
-TEST_OF_FEED(an_announcement_is_remembered)
-{
-    aq_buffer_clear(&all->frame);
-    assert_int_equal(aq_wire_announce_pack(KIT_RUN, 8, &all->frame), 0);
-    assert_int_equal(give(all), AQ_POLICY_OLD);
-    assert_int_equal(aq_policy_feed_news(all->feed).announced, 8);
-    aq_buffer_clear(&all->frame);
-    assert_int_equal(aq_wire_announce_pack(KIT_RUN + 1, 9, &all->frame), 0);
-    assert_int_equal(give(all), AQ_POLICY_OLD); /* of another run: not for us */
-    assert_int_equal(aq_policy_feed_news(all->feed).announced, 8);
-    assert_int_equal(aq_policy_feed_news(all->feed).version, 0);
-}
-
 TEST_OF_FEED(what_is_no_policy_of_this_run_is_rejected)
 {
     uint64_t rejected = 0;
@@ -255,7 +242,7 @@ TEST_OF_FEED(a_gap_is_counted_once_and_the_policy_stays)
     assert_newest_is(all, 1);
     assert_int_equal(aq_policy_feed_news(all->feed).gaps, 1);
     assert_int_equal(aq_policy_feed_news(all->feed).rejected, 0);
-    assert_int_equal(aq_policy_feed_news(all->feed).announced, 9); /* so that it is fetched */
+    assert_int_equal(aq_policy_feed_news(all->feed).heard, 9); /* so that it is fetched */
 }
 
 TEST_OF_FEED(what_was_heard_in_a_gap_follows_the_full_one)
@@ -290,7 +277,7 @@ TEST_OF_FEED(who_has_no_policy_yet_misses_nothing)
 {
     assert_int_equal(give_delta(all, 6), AQ_POLICY_GAP);
     assert_int_equal(aq_policy_feed_news(all->feed).gaps, 0);
-    assert_int_equal(aq_policy_feed_news(all->feed).announced, 7);
+    assert_int_equal(aq_policy_feed_news(all->feed).heard, 7);
     assert_null(aq_policy_feed_newest(all->feed));
     assert_int_equal(give_full(all, 6), AQ_POLICY_NEW);
     assert_newest_is(all, 7);

@@ -8,32 +8,32 @@
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
-static void announcement(Actorq__V1__PolicyAnnouncement *message)
+static void request_of_five(Actorq__V1__FetchPolicyRequest *message)
 {
-    actorq__v1__policy_announcement__init(message);
+    actorq__v1__fetch_policy_request__init(message);
     message->run_id = FIXTURE_RUN;
     message->version = 5;
 }
 
 TEST(a_frame_holds_the_packed_message)
 {
-    Actorq__V1__PolicyAnnouncement message;
+    Actorq__V1__FetchPolicyRequest message;
     uint8_t packed[64];
     size_t size;
-    announcement(&message);
+    request_of_five(&message);
     aq_buffer *out = buffer_up_to(100);
-    assert_int_equal(aq_wire_frame_pack(&message.base, AQ_FRAME_ANNOUNCE, out), 0);
+    assert_int_equal(aq_wire_frame_pack(&message.base, AQ_FRAME_POLICY, out), 0);
     assert_int_equal(protobuf_c_message_pack(&message.base, packed), out->size - 16);
     assert_memory_equal(fixture_payload(out, &size), packed, out->size - 16);
 }
 
 TEST(a_frame_past_the_limit_leaves_the_buffer_as_it_was)
 {
-    Actorq__V1__PolicyAnnouncement message;
-    announcement(&message);
+    Actorq__V1__FetchPolicyRequest message;
+    request_of_five(&message);
     aq_buffer *out = buffer_up_to(3 + 16 + 10); /* one byte short */
     assert_int_equal(aq_buffer_append(out, "abc", 3), 0);
-    assert_int_equal(aq_wire_frame_pack(&message.base, AQ_FRAME_ANNOUNCE, out), AQ_E_TOO_BIG);
+    assert_int_equal(aq_wire_frame_pack(&message.base, AQ_FRAME_POLICY, out), AQ_E_TOO_BIG);
     assert_int_equal(out->size, 3);
     assert_memory_equal(out->data, "abc", 3);
 }
@@ -95,7 +95,7 @@ TEST(want_of_memory_is_told_from_corruption)
 TEST(a_frame_of_another_kind_is_refused)
 {
     aq_buffer *frame = buffer_up_to(100);
-    fixture_frame(NULL, 0, AQ_FRAME_ANNOUNCE, frame);
+    fixture_frame(NULL, 0, AQ_FRAME_POLICY, frame);
     assert_int_equal(open_experience(frame, &refusal), AQ_E_INVALID);
 }
 

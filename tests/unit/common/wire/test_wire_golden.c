@@ -137,16 +137,6 @@ TEST(a_policy_delta_has_not_changed)
     aq_snapshot_unref(read);
 }
 
-TEST(an_announcement_has_not_changed)
-{
-    uint64_t run_id, version;
-    aq_buffer *frame = buffer_up_to(FILE_BYTES_MAX);
-    assert_int_equal(aq_wire_announce_pack(FIXTURE_RUN, 300, frame), 0);
-    assert_golden("announce.hex", frame);
-    assert_int_equal(aq_wire_announce_unpack(frame->data, frame->size, &run_id, &version, NULL), 0);
-    assert_true(run_id == FIXTURE_RUN && version == 300);
-}
-
 TEST(a_checkpoint_has_not_changed)
 {
     aq_checkpoint checkpoint, read;

@@ -84,12 +84,6 @@ static int decode_checkpoint(const aq_buffer *frame)
     return 0;
 }
 
-static int decode_announce(const aq_buffer *frame)
-{
-    uint64_t run_id, version;
-    return aq_wire_announce_unpack(frame->data, frame->size, &run_id, &version, NULL);
-}
-
 static void make_experience(aq_buffer *out)
 {
     aq_layout layout;
@@ -130,11 +124,6 @@ static void make_checkpoint(aq_buffer *out)
     assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, out), 0);
 }
 
-static void make_announce(aq_buffer *out)
-{
-    assert_int_equal(aq_wire_announce_pack(FIXTURE_RUN, 300, out), 0);
-}
-
 typedef struct frame_kind {
     enum aq_frame_kind kind;
     void (*make)(aq_buffer *out);
@@ -147,7 +136,6 @@ static const frame_kind kinds[] = {
     {AQ_FRAME_POLICY, make_compact_policy, decode_policy},
     {AQ_FRAME_POLICY_DELTA, make_delta, decode_delta},
     {AQ_FRAME_CHECKPOINT, make_checkpoint, decode_checkpoint},
-    {AQ_FRAME_ANNOUNCE, make_announce, decode_announce},
 };
 
 TEST(a_frame_that_was_cut_off_is_refused)

@@ -231,7 +231,7 @@ TEST(a_policy_of_another_network_takes_nothing)
     assert_in_range(aq_memory_allocated_bytes() - before, 0, SMALL_BYTES);
 }
 
-/* ---- files and announcements ----------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 TEST(a_policy_survives_a_file)
 {
@@ -257,27 +257,4 @@ TEST(a_file_that_is_not_there_is_named)
     aq_snapshot *read;
     assert_refused(aq_policy_file_read("/nowhere/policy.aq", &read, &refusal), AQ_E_NOT_FOUND,
                    "/nowhere/policy.aq");
-}
-
-TEST(an_announcement_survives_the_wire)
-{
-    uint64_t run_id = 0;
-    uint64_t version = 1;
-    aq_buffer *frame = buffer_up_to(100);
-    assert_int_equal(aq_wire_announce_pack(UINT64_MAX, 0, frame), 0);
-    assert_int_equal(aq_wire_announce_unpack(frame->data, frame->size, &run_id, &version, NULL), 0);
-    assert_true(run_id == UINT64_MAX);
-    assert_true(version == 0);
-}
-
-TEST(a_policy_is_no_announcement)
-{
-    uint64_t run_id = 1;
-    uint64_t version = 2;
-    aq_snapshot *snapshot = fixture_snapshot();
-    aq_buffer *frame = buffer_up_to(FIXTURE_FRAME_MAX);
-    assert_int_equal(aq_wire_policy_pack(snapshot, frame), 0);
-    assert_int_equal(aq_wire_announce_unpack(frame->data, frame->size, &run_id, &version, NULL),
-                     AQ_E_INVALID);
-    assert_true(run_id == 1 && version == 2);
 }

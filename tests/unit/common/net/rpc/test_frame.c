@@ -73,7 +73,7 @@ TEST(a_frame_may_stand_behind_other_bytes)
     assert_int_equal(aq_buffer_append(buffer, "before", 6), 0);
     assert_int_equal(aq_frame_begin(buffer, &start), 0);
     assert_int_equal(start, 6);
-    aq_frame_end(buffer, start, AQ_FRAME_ANNOUNCE);
+    aq_frame_end(buffer, start, AQ_FRAME_POLICY);
     assert_int_equal(check(buffer->data + 6, buffer->size - 6, NULL), 0);
 }
 
@@ -82,7 +82,7 @@ TEST(an_empty_payload_is_a_frame)
     size_t start = 0;
     aq_buffer *buffer = buffer_up_to(AQ_FRAME_HEADER_BYTES);
     assert_int_equal(aq_frame_begin(buffer, &start), 0);
-    aq_frame_end(buffer, start, AQ_FRAME_ANNOUNCE);
+    aq_frame_end(buffer, start, AQ_FRAME_POLICY);
     assert_int_equal(check(buffer->data, buffer->size, NULL), 0);
 }
 
