@@ -385,11 +385,19 @@ static bool can_train_quantized(const aq_run_config *config)
            config->quantizer.formula == AQ_FORMULA_SYMMETRIC;
 }
 
+/* learner.qat_bits, where set, takes the place of quantizer.bits. */
+static bool leaves_levels_out(const aq_run_config *config)
+{
+    return config->learner.qat_bits == 0 && config->quantizer.bits < 8;
+}
+
 static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings)
 {
     const aq_run_config *config = facts->config;
     const enum aq_format format = aq_run_config_format(config);
-    const unsigned bits = format == AQ_FORMAT_INT4 ? 4 : format == AQ_FORMAT_INT2 ? 2 : 8;
+    const unsigned bits = format == AQ_FORMAT_INT4   ? 4
+                          : format == AQ_FORMAT_INT2 ? 2
+                                                     : (unsigned)config->quantizer.bits;
     const double share = (double)facts->fallbacks / (double)facts->versions;
     if (facts->versions == 0 || share <= FALLBACKS_MANY) {
         return;
@@ -400,6 +408,8 @@ static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings
                               100 * share);
     if (bits < 8 && can_train_quantized(config)) {
         suggest(finding, "learner.qat_bits=%u", bits);
+    } else if (leaves_levels_out(config)) {
+        suggest(finding, "quantizer.bits=8");
     } else if (format != AQ_FORMAT_INT8_CHANNEL) {
         suggest(finding, "quantizer.format=int8");
     } else if (!suggest_twice("quantizer.error_budget", config->quantizer.error_budget, 0,
@@ -419,7 +429,9 @@ static void find_frozen(const aq_learning_facts *facts, aq_findings *findings)
                               "actors' policy is frozen: of its quantized weights %.2g %% change "
                               "from version to version",
                               100 * facts->levels_changed);
-    suggest(finding, "quantizer.format=fp16");
+    suggest(finding, leaves_levels_out(facts->config)      ? "quantizer.bits=8"
+                     : facts->config->learner.qat_bits > 0 ? "learner.qat_bits=0"
+                                                           : "quantizer.format=fp16");
 }
 
 void aq_findings_of(const aq_learning_facts *facts, aq_findings *ret_findings)

@@ -94,10 +94,13 @@ static const row rows[] = {
     {"quantizer.format=int2", FACT(fallbacks), 1250, "50 % of the versions went out in fp32",
      "learner.qat_bits=2"},
     {"quantizer.format=int4", FACT(fallbacks), 1250, "50 % of the versions", "learner.qat_bits=4"},
+    {"quantizer.bits=3", FACT(fallbacks), 1250, "50 % of the versions", "learner.qat_bits=3"},
     {"quantizer.format=int8-tensor", FACT(fallbacks), 1250, "50 %", "quantizer.format=int8"},
     {NULL, FACT(fallbacks), 1250, "50 % of the versions", "quantizer.error_budget=0.5"},
     {NULL, FACT(levels_changed), 0.001, "is frozen: of its quantized weights 0.1 % change",
      "quantizer.format=fp16"},
+    {"quantizer.bits=2", FACT(levels_changed), 0.001, "is frozen", "quantizer.bits=8"},
+    {"learner.qat_bits=8", FACT(levels_changed), 0.001, "is frozen", "learner.qat_bits=0"},
     {NULL, FACT(learner_steps), 250, "there were 250 updates in 500.0k environment steps",
      "limits.env_steps=20000000"},
     {"replay.samples_per_insert=1", FACT(learner_steps), 250, "250 updates",
@@ -352,6 +355,9 @@ TEST(nobody_is_told_to_set_what_is_refused_or_not_read)
     config.learner.model_ranks = 1;
     config.learner.algorithm = AQ_ALGORITHM_PQN;
     assert_string_equal(findings_of(&facts).rows[0].setting, "quantizer.format=int8");
+    config_set(&config, "quantizer.format=int8-tensor");
+    config_set(&config, "quantizer.bits=4");
+    assert_string_equal(findings_of(&facts).rows[0].setting, "quantizer.bits=8");
     facts.fallbacks = 0;
     facts.q_greatest = 3944;
     assert_string_equal(findings_of(&facts).rows[0].setting, "learner.learning_rate=0.0005");
