@@ -130,10 +130,13 @@ int aq_quantize_arguments_check(const aq_quantize_arguments *arguments, const aq
                                 aq_error *error)
 {
     const aq_quantize_plan *plan = &arguments->plan.quantize;
-    bool has[AQ_FORMAT_COUNT + 1] = {false};
+    bool has[AQ_FORMAT_COUNT + 1] = {false}, has_integers = false;
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         if (aq_layer_is_quantizable(&spec->layers[i])) {
-            has[plan->layer_formats[i] != 0 ? plan->layer_formats[i] : plan->format] = true;
+            const uint32_t own = plan->layer_formats[i];
+            const uint32_t format = own != 0 ? own : plan->format;
+            has[format] = true;
+            has_integers |= aq_format_is_integer(format);
         }
     }
     if (plan->paper && !has[AQ_FORMAT_INT8_TENSOR]) {
@@ -147,6 +150,10 @@ int aq_quantize_arguments_check(const aq_quantize_arguments *arguments, const aq
     }
     if (arguments->plan.range_method != AQ_RANGE_NONE && !arguments->plan.static_activations) {
         return aq_fail(error, AQ_E_INVALID, "--ranges is for --activations static");
+    }
+    if (arguments->plan.static_activations && !has_integers) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "--activations static is for weights of integers, such as --format int8");
     }
     return 0;
 }
