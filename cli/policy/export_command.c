@@ -167,8 +167,8 @@ static int export_policy(const export_arguments *arguments, export_report *repor
         rc = aq_policy_source_read(arguments->source, arguments->precision, &report->snapshot,
                                    report->source, &report->quantized, error);
     }
-    rc = rc != 0 ? rc : aq_output_check(report->source, report->path, error);
-    rc = rc != 0 ? rc : aq_output_check(report->source, arguments->header, error);
+    rc = rc != 0 ? rc : aq_output_check(arguments->source, report->path, error);
+    rc = rc != 0 ? rc : aq_output_check(arguments->source, arguments->header, error);
     rc = rc != 0 ? rc : aq_output_check_both(report->path, arguments->header, error);
     rc = rc != 0 ? rc : write_files(arguments, report, error);
     if (rc == 0) {

@@ -109,7 +109,7 @@ static int quantize(aq_quantize_arguments *arguments, quantize_report *report, a
     aq_quantize_plan *plan = &arguments->plan.quantize;
     arguments->plan.cpu_flags = aq_cpu_flags();
     int rc = read_exact(arguments->source, report, error);
-    rc = rc != 0 ? rc : aq_output_check(report->path, arguments->target, error);
+    rc = rc != 0 ? rc : aq_output_check(arguments->source, arguments->target, error);
     rc = rc != 0 ? rc
                  : aq_layer_formats_resolve(&arguments->layer_formats, &report->exact->spec,
                                             plan->layer_formats, error);

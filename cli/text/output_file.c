@@ -43,12 +43,29 @@ static bool are_of_one_file(const char *first, const char *second)
            are_one(&one, &two) && strcmp(name_one, name_two) == 0;
 }
 
+/* Whether the file is one of the policies of a run. */
+static bool is_policy_of(const char *folder, const char *file)
+{
+    char policy[PATH_MAX], exact[PATH_MAX];
+    return aq_path_is_folder(folder) &&
+           aq_path_in(policy, sizeof(policy), folder, "policy.aq", NULL) == 0 &&
+           aq_path_in(exact, sizeof(exact), folder, "policy.fp32.aq", NULL) == 0 &&
+           (are_of_one_file(policy, file) || are_of_one_file(exact, file));
+}
+
 int aq_output_check(const char *source, const char *target, aq_error *error)
 {
     if (target != NULL && aq_path_is_folder(target)) {
         return aq_fail(error, AQ_E_INVALID, "%s is a folder; a file is written", target);
     }
-    return source != NULL && target != NULL && are_of_one_file(source, target)
+    if (source == NULL || target == NULL) {
+        return 0;
+    }
+    if (is_policy_of(source, target)) {
+        return aq_fail(error, AQ_E_INVALID, "%s is the run's own policy, and would be written over",
+                       target);
+    }
+    return are_of_one_file(source, target)
                ? aq_fail(error, AQ_E_INVALID, "%s would be written over itself", source)
                : 0;
 }

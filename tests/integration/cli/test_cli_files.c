@@ -181,6 +181,21 @@ TEST_IN_FOLDER(nothing_is_written_over_what_was_read)
     assert_same_buffers(before, file_bytes(policy));
 }
 
+/* Whichever of them was read, and whether it is there. */
+TEST_IN_FOLDER(nor_over_a_policy_of_the_run)
+{
+    const char *words = "is the run's own policy, and would be written over";
+    const char *policy = cli_path(state, "policy.aq"), *exact = cli_path(state, "policy.fp32.aq");
+    cli_write_run(*state);
+    program_refuses(words, "quantize", *state, exact, NULL);
+    program_refuses(words, "quantize", *state, policy, NULL);
+    program_refuses(words, "export", *state, "-o", exact, NULL);
+    program_refuses(words, "export", *state, "-o", cli_path(state, "p.c"), "--header", policy,
+                    NULL);
+    assert_int_equal(unlink(exact), 0);
+    program_refuses(words, "export", *state, "-o", exact, NULL);
+}
+
 TEST_IN_FOLDER(two_files_of_one_name_are_refused)
 {
     const char *film = file_in(*state, "film");
