@@ -41,6 +41,7 @@ typedef struct export_report {
     aq_export_figures figures; /* of C */
     aq_onnx_figures model;     /* of ONNX */
     aq_snapshot *snapshot;
+    aq_snapshot mean; /* of it: what is exported */
 } export_report;
 
 static int take_format(void *member, const char *value, aq_error *error)
@@ -172,6 +173,7 @@ static int export_policy(const export_arguments *arguments, export_report *repor
     rc = rc != 0 ? rc : aq_output_check_both(report->path, arguments->header, error);
     rc = rc != 0 ? rc : write_files(arguments, report, error);
     if (rc == 0) {
+        report->mean = aq_snapshot_mean(report->snapshot);
         aq_output_written(report->path);
         aq_output_written(arguments->header);
     }
@@ -182,7 +184,7 @@ static int export_policy(const export_arguments *arguments, export_report *repor
 
 static json_t *make_json(const export_arguments *arguments, const export_report *report)
 {
-    const aq_snapshot *snapshot = report->snapshot;
+    const aq_snapshot *snapshot = &report->mean;
     const bool is_c = arguments->format == format_c;
     char net[256];
     json_t *object = json_pack(
@@ -229,7 +231,7 @@ static void print_first_layer(const export_arguments *arguments, const export_re
 {
     uint32_t layers[AQ_NET_LAYERS_MAX];
     char program[PATH_MAX], source[PATH_MAX];
-    const aq_snapshot *snapshot = report->snapshot;
+    const aq_snapshot *snapshot = &report->mean;
     if (aq_snapshot_format(snapshot) != AQ_FORMAT_MIXED ||
         aq_layer_formats_choices(&snapshot->spec, layers) < 2) {
         return;
@@ -265,7 +267,7 @@ static void print_text(const export_arguments *arguments, const export_report *r
 
 static void print(const export_arguments *arguments, const export_report *report)
 {
-    const aq_snapshot *snapshot = report->snapshot;
+    const aq_snapshot *snapshot = &report->mean;
     char path[PATH_MAX];
     char net[256], precision[AQ_PRECISION_TEXT_MAX];
     (void)printf("%s: %s, version %" PRIu64 ", %s%s\n",

@@ -55,14 +55,14 @@ int aq_layer_plan(const aq_run_config *config, const aq_net_spec *spec,
 
 bool aq_layer_plan_quantizes(const aq_run_config *config, const aq_net_spec *spec)
 {
-    uint32_t formats[AQ_NET_LAYERS_MAX], layers[AQ_NET_LAYERS_MAX];
+    uint32_t formats[AQ_NET_LAYERS_MAX];
     bool quantizes = false;
     if (aq_layer_plan(config, spec, formats, NULL) != 0) {
         return false; /* it is refused elsewhere */
     }
-    for (uint32_t i = aq_layer_formats_choices(spec, layers); i-- > 0;) {
-        const uint32_t own = formats[layers[i]];
-        quantizes |= (own != 0 ? own : aq_run_config_format(config)) != AQ_FORMAT_F32;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        const uint32_t format = formats[i] != 0 ? formats[i] : aq_run_config_format(config);
+        quantizes |= aq_layer_is_quantizable(&spec->layers[i]) && format != AQ_FORMAT_F32;
     }
     return quantizes;
 }

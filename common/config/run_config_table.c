@@ -410,9 +410,9 @@ static const aq_setting rows[] = {
      "weights, and int8-sparse stores only the blocks of weights that matter most."},
     {MEMBER(LIST, quantizer.layer_formats), "", 0, 0, NULL, "",
      "Layers of another format, such as \"0:fp32,-1:bf16\": the first one in fp32, the last in "
-     "bf16. Linear layers, convolutions and GRUs are counted; the others are always fp32. Where "
-     "nobody says otherwise, the first is bf16 for algorithms of continuous actions, fp32 with "
-     "learner.normalize_obs, and the last fp32 for those that draw their actions."},
+     "bf16. Linear layers, convolutions and GRUs count, noisy ones once; the others are always "
+     "fp32. Where nobody says otherwise, the first is bf16 for algorithms of continuous actions, "
+     "fp32 with learner.normalize_obs, and the last fp32 for those that draw their actions."},
     {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",
      "Of the levels that int8 and int8-tensor use; learner.qat_bits, where set, takes its place."},
     {MEMBER(CHOICE, quantizer.formula), "symmetric", 0, 0, CHOICES(AQ_QUANTIZER_FORMULAS), "",

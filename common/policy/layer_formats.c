@@ -56,9 +56,11 @@ int aq_layer_formats_parse(const char *text, aq_layer_formats *ret_formats, aq_e
 
 uint32_t aq_layer_formats_choices(const aq_net_spec *spec, uint32_t ret_layers[AQ_NET_LAYERS_MAX])
 {
+    bool acting[AQ_NET_LAYERS_MAX];
     uint32_t count = 0;
+    aq_net_find_acting(spec, acting);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        if (aq_layer_is_quantizable(&spec->layers[i])) {
+        if (acting[i] && aq_layer_is_quantizable(&spec->layers[i])) {
             ret_layers[count++] = i;
         }
     }

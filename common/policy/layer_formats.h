@@ -1,7 +1,8 @@
 /*
  * Layer formats: a person's list of layers that get another weight format than the rest, such as
- * "0:fp32,-1:bf16". Those layers are counted that have a choice (aq_layer_is_quantizable): from 0,
- * and from the end, -1 being the last.
+ * "0:fp32,-1:bf16". Those layers are counted that have a choice (aq_layer_is_quantizable) and act
+ * (aq_net_find_acting): from 0, and from the end, -1 being the last. So a noisy layer is one, its
+ * means; what makes its deviations is as the rest.
  *
  * No state; any thread.
  */
@@ -30,7 +31,7 @@ typedef struct aq_layer_formats {
 int aq_layer_formats_parse(const char *text, aq_layer_formats *ret_formats,
                            aq_error *error) AQ_MUST_USE;
 
-/* The layers of a network that have a choice, in order; returns how many. */
+/* The layers of a network that are counted, in order; returns how many. */
 uint32_t aq_layer_formats_choices(const aq_net_spec *spec, uint32_t ret_layers[AQ_NET_LAYERS_MAX]);
 
 /* The list for one network: formats[i] of layer i, 0 where the list says nothing. Of a layer that

@@ -48,21 +48,15 @@ static int find_policy(const char *folder, char *ret_path, aq_error *error)
  * as it goes out in bf16 or in fp32 by itself, whatever a run asks for. */
 static uint32_t main_format(const aq_snapshot *snapshot)
 {
+    uint32_t layers[AQ_NET_LAYERS_MAX];
     size_t weights[AQ_FORMAT_COUNT + 1] = {0};
     uint32_t most = AQ_FORMAT_MIXED;
-    bool is_behind = false;
-    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
-        const aq_layer_spec *layer = &snapshot->spec.layers[i];
-        const uint32_t format = snapshot->layers[i].format;
-        if (!aq_layer_is_quantizable(layer)) {
-            continue;
-        }
-        if (is_behind) {
-            const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
-            weights[format] += (size_t)matrix.rows * matrix.columns;
-            most = weights[format] > weights[most] ? format : most;
-        }
-        is_behind = true;
+    const uint32_t count = aq_layer_formats_choices(&snapshot->spec, layers);
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t format = snapshot->layers[layers[i]].format;
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&snapshot->spec.layers[layers[i]]);
+        weights[format] += (size_t)matrix.rows * matrix.columns;
+        most = weights[format] > weights[most] ? format : most;
     }
     return most;
 }

@@ -11,6 +11,7 @@
 #include "quantizer/quantize/quantize.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/must.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -368,6 +369,26 @@ TEST(a_mixed_policy_says_of_which_formats)
         }
         assert_string_equal(aq_policy_source_precision(snapshot, text), rows[i].text);
     }
+}
+
+/* 8-4-noisy 2, whose deviations are in fp32. */
+TEST(what_makes_deviations_has_no_say)
+{
+    const aq_layer_spec outputs = aq_layer_linear(4, 2, AQ_ACTIVATION_NONE);
+    aq_layer_spec layers[] = {aq_layer_linear(8, 4, AQ_ACTIVATION_RELU), outputs,
+                              aq_layer_noise(4, 1, 1, AQ_ACTIVATION_NONE), outputs,
+                              aq_layer_noise(2, 2, 1, AQ_ACTIVATION_NONE)};
+    layers[2].sources = (aq_layer_sources){.count = 1, .values = {1}};
+    layers[4].sources = (aq_layer_sources){.count = 2, .values = {2, 4}};
+    const aq_net_spec spec = net_of(layers);
+    aq_snapshot snapshot = {.spec = spec};
+    char text[AQ_PRECISION_TEXT_MAX];
+    for (uint32_t i = 0; i < spec.layer_count; i++) {
+        snapshot.layers[i].format = i < 2 ? AQ_FORMAT_INT8_CHANNEL : AQ_FORMAT_F32;
+    }
+    assert_string_equal(aq_policy_source_precision(&snapshot, text), "mixed: int8");
+    const aq_snapshot mean = aq_snapshot_mean(&snapshot);
+    assert_string_equal(aq_policy_source_precision(&mean, text), "int8");
 }
 
 TEST_IN_FOLDER(who_asks_hears_whether_it_was_quantized_now)

@@ -52,6 +52,27 @@ TEST(layers_are_counted_that_have_a_choice)
     assert_int_equal(formats[0], 0);
 }
 
+/* 8-16-noisy 4: what makes deviations is not counted. */
+TEST(a_noisy_layer_is_one_its_means)
+{
+    const aq_layer_spec hidden = aq_layer_linear(8, 16, AQ_ACTIVATION_RELU);
+    const aq_layer_spec outputs = aq_layer_linear(16, 4, AQ_ACTIVATION_NONE);
+    aq_layer_spec layers[] = {hidden, outputs, aq_layer_noise(16, 1, 1, AQ_ACTIVATION_NONE),
+                              outputs, aq_layer_noise(4, 2, 1, AQ_ACTIVATION_NONE)};
+    layers[2].sources = (aq_layer_sources){.count = 1, .values = {1}};
+    layers[4].sources = (aq_layer_sources){.count = 2, .values = {2, 4}};
+    const aq_net_spec spec = net_of(layers);
+    uint32_t formats[AQ_NET_LAYERS_MAX];
+    static const uint32_t wanted[] = {AQ_FORMAT_BF16, AQ_FORMAT_F32, 0, 0, 0};
+    aq_layer_formats list;
+    assert_succeeds(aq_layer_formats_parse("0:bf16,-1:fp32", &list, &refusal));
+    assert_succeeds(aq_layer_formats_resolve(&list, &spec, formats, &refusal));
+    assert_memory_equal(formats, wanted, sizeof(wanted));
+    assert_succeeds(aq_layer_formats_parse("2:fp32", &list, &refusal));
+    assert_refused(aq_layer_formats_resolve(&list, &spec, formats, &refusal), AQ_E_INVALID,
+                   "there is no layer 2: this network has 2 that may have a format");
+}
+
 TEST(what_cannot_be_is_refused_in_words)
 {
     static const struct {
