@@ -3,30 +3,35 @@
  */
 #include "cli/policy/post_quantize.h"
 
-#include "common/nn/params.h"
 #include "quantizer/engine/engine.h"
 #include "quantizer/engine/qerror.h"
+#include "quantizer/engine/range_observer.h"
 
 /* Rows that ranges are observed over at once, as a batch of replay is; and that are measured at
  * once. */
 enum { RANGE_ROWS = 256, ENGINE_ROWS = 256 };
 
-static int observe(const aq_snapshot *exact, const aq_post_quantize_plan *plan,
+static int observe(aq_snapshot *exact, const aq_post_quantize_plan *plan,
                    const aq_post_quantize_obs *obs, aq_input_ranges *ret_ranges, aq_error *error)
 {
-    const aq_params params = aq_params_of(exact);
     aq_range_observer observer;
+    aq_engine *engine = NULL;
     const size_t inputs = aq_net_spec_inputs(&exact->spec);
+    int rc = aq_engine_create(exact, RANGE_ROWS, plan->cpu_flags, &engine, error);
+    if (rc != 0) {
+        return rc;
+    }
     aq_range_observer_init(&observer, plan->range_method);
-    for (size_t row = 0; row < obs->ranged_rows; row += RANGE_ROWS) {
+    for (size_t row = 0; rc == 0 && row < obs->ranged_rows; row += RANGE_ROWS) {
         const size_t left = obs->ranged_rows - row;
-        int rc = aq_range_observe(&observer, &exact->spec, &params, obs->ranged + row * inputs,
-                                  left < RANGE_ROWS ? left : RANGE_ROWS);
-        if (rc != 0) {
-            return aq_fail(error, rc, "the ranges of activations: %s",
-                           rc == AQ_E_CORRUPT ? "the network computes NaN or infinity"
-                                              : aq_error_text(rc));
-        }
+        rc = aq_range_observe(&observer, engine, obs->ranged + row * inputs,
+                              left < RANGE_ROWS ? left : RANGE_ROWS);
+    }
+    aq_engine_destroy(engine);
+    if (rc != 0) {
+        return aq_fail(error, rc, "the ranges of activations: %s",
+                       rc == AQ_E_CORRUPT ? "the network computes NaN or infinity"
+                                          : aq_error_text(rc));
     }
     *ret_ranges = observer.ranges;
     return 0;

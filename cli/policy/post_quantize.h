@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/policy/range_method.h"
 #include "common/policy/snapshot.h"
 #include "quantizer/quantize/quantize.h"
 

@@ -46,14 +46,30 @@ size_t aq_publication_room_bytes(const aq_net_spec *spec)
 
 /* ---- in other formats ----------------------------------------------------------------------- */
 
-static int observe_ranges(const aq_publication_config *config, aq_publication_history *history,
-                          const aq_snapshot *exact, const float *obs, size_t rows, aq_error *error)
+static bool has_integers(const aq_quantize_plan *plan, const aq_net_spec *spec)
 {
-    if (config->range_method == AQ_RANGE_NONE || rows == 0) {
+    bool has = aq_format_is_integer(plan->format);
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        has |= aq_format_is_integer(plan->layer_formats[i]);
+    }
+    return has;
+}
+
+/* Only integers have a use for them. */
+static int observe_ranges(const aq_publication_config *config, aq_publication_history *history,
+                          aq_snapshot *exact, const float *obs, size_t rows, aq_error *error)
+{
+    aq_engine *engine = NULL;
+    if (config->range_method == AQ_RANGE_NONE || rows == 0 ||
+        !has_integers(&config->plan, &exact->spec)) {
         return 0;
     }
-    const aq_params params = aq_params_of(exact);
-    int rc = aq_range_observe(&history->ranges, &exact->spec, &params, obs, rows);
+    int rc = aq_engine_create(exact, rows, config->cpu_flags, &engine, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_range_observe(&history->ranges, engine, obs, rows);
+    aq_engine_destroy(engine);
     return rc != 0 ? aq_fail(error, rc, "the ranges of the layers' inputs could not be observed")
                    : 0;
 }

@@ -19,7 +19,7 @@
 
 #include "common/base/buffer.h"
 #include "common/policy/snapshot.h"
-#include "quantizer/quantize/input_ranges.h"
+#include "quantizer/engine/range_observer.h"
 #include "quantizer/quantize/quantize.h"
 
 typedef struct aq_publication_config {

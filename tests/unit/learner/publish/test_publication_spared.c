@@ -94,3 +94,22 @@ TEST_IN(spared_desk, desk, not_every_twin_is_packed)
     aq_publication_history_fini(&history);
     assert_in_range(version, 10, 99);
 }
+
+TEST_IN(spared_desk, desk, ranges_that_no_layer_takes_are_not_observed)
+{
+    aq_publication_config config = config_of(1);
+    aq_publication_history history;
+    config.range_method = AQ_RANGE_MIN_MAX;
+    aq_publication_history_init(&history, &config);
+    for (uint32_t i = 0; i < 2; i++) {
+        aq_publication made;
+        config.plan.format = i == 0 ? AQ_FORMAT_F32 : AQ_FORMAT_INT8_CHANNEL;
+        desk->kit.meta.version = 1 + i;
+        assert_succeeds(aq_publication_make(&config, &history, &desk->kit.meta,
+                                            learner_kit_exact(&desk->kit.spec, &desk->kit.params),
+                                            desk->obs, ROWS, &made, &refusal));
+        assert_int_equal(history.ranges.batches, i);
+        aq_publication_fini(&made);
+    }
+    aq_publication_history_fini(&history);
+}
