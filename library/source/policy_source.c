@@ -10,12 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/base/choice.h"
 #include "common/base/parse.h"
 #include "common/config/layer_plan.h"
 #include "common/config/run_config.h"
 #include "common/net/rpc/frame.h"
 #include "common/nn/obs_normalizer.h"
 #include "common/nn/params.h"
+#include "common/nn/table_policy.h"
 #include "common/policy/layer_formats.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
@@ -161,6 +163,16 @@ static int look_at(const char *path, bool *ret_is_checkpoint, aq_error *error)
                : aq_policy_source_check(path, head, (uint64_t)status.st_size, error);
 }
 
+/* Of a table what its run published: its values would lose their differences in fewer bits. */
+static void rate_table(const aq_checkpoint *checkpoint, const aq_net_spec *spec, aq_params *params)
+{
+    const int algorithm = aq_choice_find(aq_algorithm_names, checkpoint->algorithm);
+    if (algorithm >= 0 && aq_algorithm_has((enum aq_algorithm)algorithm, AQ_LEARNS_A_TABLE)) {
+        const aq_layer_matrix_shape table = aq_layer_matrix(&spec->layers[0]);
+        aq_table_policy(table.rows, table.columns, params->weight[0], params->weight[0]);
+    }
+}
+
 /* Of a run that normalized observations: its first layer takes them as they are, as of all versions
  * that it published. */
 static int fold_observations(const aq_checkpoint *checkpoint, aq_params *params, aq_error *error)
@@ -229,6 +241,7 @@ static int snapshot_of(aq_checkpoint *checkpoint, aq_snapshot **ret_snapshot, aq
         return aq_fail(error, rc, "no memory for the policy's parameters");
     }
     memcpy(params.block, parameters, params.count * sizeof(*params.block));
+    rate_table(checkpoint, &spec, &params);
     rc = fold_observations(checkpoint, &params, error);
     if (rc == 0) {
         rc = plan_of(checkpoint, &spec, &plan, error);

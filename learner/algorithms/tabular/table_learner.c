@@ -1,12 +1,7 @@
 /*
  * The table is the weights of a linear layer on one-hot states, (actions, states), so that
- * checkpoints, versions and actors know it as the network that it is.
- *
- * What is published is not the values but 1 for the greedy action of each state, and for the others
- * how far they fall short of it, as a share of what the worst one does, from 0 down to -1. No
- * choice depends on more. In int8 the values of one action would share a scale, and a cliff worth
- * -100 in one state round away the differences of all others. This way actors choose in any
- * format, down to two bits, what they would in fp32, in every state.
+ * checkpoints, versions and actors know it as the network that it is. What is published is not the
+ * values: see table_policy.h.
  */
 #include "learner/algorithms/tabular/table_learner.h"
 
@@ -17,11 +12,8 @@
 #include "common/base/memory.h"
 #include "common/config/explore.h"
 #include "common/nn/params.h"
+#include "common/nn/table_policy.h"
 #include "learner/algorithms/batch_steps.h"
-
-/* The least shortfall that is published, a level of int8, so that no output is all zeros, of which
- * an integer format could say nothing. */
-#define SHORTFALL_MIN (1.0f / 127.0f)
 
 /* A greater reward is refused: what no number of steps makes infinite. */
 #define REWARD_MAX 1e19f
@@ -332,30 +324,10 @@ int aq_table_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
 
 /* ---- what others see ------------------------------------------------------------------------ */
 
-/* The actions of one state as they are published. */
-static void publish_state(const table_learner *self, uint32_t state)
-{
-    float *out = self->acting.weight[0] + state;
-    uint32_t best = 0;
-    float worst = *cell(self, state, 0);
-    for (uint32_t action = 1; action < self->actions; action++) {
-        const float value = *cell(self, state, action);
-        best = value > *cell(self, state, best) ? action : best;
-        worst = fminf(worst, value);
-    }
-    const float top = *cell(self, state, best), range = top - worst;
-    for (uint32_t action = 0; action < self->actions; action++) {
-        const float share = range > 0.0f ? (top - *cell(self, state, action)) / range : 1.0f;
-        out[(size_t)action * self->states] = action == best ? 1.0f : -fmaxf(share, SHORTFALL_MIN);
-    }
-}
-
 const aq_params *aq_table_learner_policy(const aq_algorithm *algorithm)
 {
     const table_learner *self = (const table_learner *)algorithm;
-    for (uint32_t state = 0; state < self->states; state++) {
-        publish_state(self, state);
-    }
+    aq_table_policy(self->actions, self->states, self->values.weight[0], self->acting.weight[0]);
     return &self->acting;
 }
 

@@ -244,6 +244,53 @@ TEST_IN_FOLDER(a_checkpoint_that_was_trained_quantized_is_in_the_runs_format)
     refuse(file, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, "int4 weights, from which fp32 ones");
 }
 
+enum { STATES = 4, CHOICES = 2 };
+
+/* Makes of a checkpoint one of a run that learned a table, with these values. */
+static void write_table(const char *file, float values[(STATES + 1) * CHOICES])
+{
+    aq_buffer *bytes = file_bytes(file);
+    aq_checkpoint checkpoint;
+    assert_succeeds(aq_wire_checkpoint_unpack(bytes->data, bytes->size, &checkpoint, &refusal));
+    aq_snapshot *of_network = checkpoint.best_policy;
+    aq_named_array *parameters = &checkpoint.arrays.arrays[0];
+    const aq_named_array of_before = *parameters;
+    const aq_quantize_meta meta = {.run_id = of_network->run_id,
+                                   .version = of_network->version,
+                                   .task = of_network->task,
+                                   .schema = &of_network->schema,
+                                   .head = of_network->head};
+    assert_succeeds(aq_net_spec_init_mlp(STATES, NULL, 0, CHOICES, AQ_ACTIVATION_NONE,
+                                         &checkpoint.spec, &refusal));
+    const aq_params table = aq_params_view(&checkpoint.spec, values);
+    assert_succeeds(aq_quantize(&checkpoint.spec, &table,
+                                &(aq_quantize_plan){.format = AQ_FORMAT_F32}, &meta,
+                                &checkpoint.best_policy, &refusal));
+    (void)snprintf(checkpoint.algorithm, sizeof(checkpoint.algorithm), "q");
+    parameters->values = values;
+    parameters->count = table.count;
+    aq_buffer_clear(bytes);
+    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, bytes), 0);
+    file_put(file, bytes->data, bytes->size);
+
+    *parameters = of_before;
+    aq_snapshot_unref(of_network);
+    aq_checkpoint_fini(&checkpoint);
+}
+
+/* In int8 the cliff of the first state rounds away what the others' actions differ by. */
+TEST_IN_FOLDER(a_checkpoint_of_a_table_is_what_its_run_published)
+{
+    float values[(STATES + 1) * CHOICES] = {-100, -1, -1.2f, -1.1f, -99, -1.1f, -1.1f, -1};
+    static const float acting[STATES * CHOICES] = {-1, 1, -1, -1, 1, -1, 1, 1};
+    char path[PATH_MAX];
+    const char *file = cli_path(state, "x.aqc");
+    cli_write_checkpoint(file, 1000);
+    write_table(file, values);
+    const aq_snapshot *policy = read_policy(file, AQ_PRECISION_AS_STORED, path);
+    assert_memory_equal(policy->layers[0].weights, acting, sizeof(acting));
+}
+
 enum { CRITIC = 3 };
 
 /* Makes of a checkpoint one of a run whose actors compute gradients: its network has a critic,
