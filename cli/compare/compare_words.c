@@ -4,8 +4,11 @@
 #include "cli/compare/compare_words.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "cli/compare/compare_mode_words.h"
+#include "common/policy/format.h"
 
 #define FALLBACKS_NOTABLE 0.05
 
@@ -138,6 +141,18 @@ static void say_fallbacks(const aq_compare_row *row, aq_long_text *out)
     }
 }
 
+/* As of a network that is its last layer alone, where that stays in fp32. */
+static bool plays_fp32(const aq_compare_summary *summary, const aq_compare_row *row)
+{
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, (size_t)(row - summary->rows));
+    bool is_so = row->fallback_share == 0;
+    for (size_t i = 0; i < summary->plan->seeds; i++) {
+        is_so = is_so && (runs[i].outcome != AQ_OUTCOME_FINISHED ||
+                          strcmp(runs[i].format, aq_format_name(AQ_FORMAT_F32)) == 0);
+    }
+    return is_so;
+}
+
 void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
 {
     char state[512];
@@ -155,7 +170,9 @@ void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
         if (row->finished < summary->plan->seeds) {
             aq_long_text_add(out, " %s.", aq_compare_row_state(summary, row, state, sizeof(state)));
         }
-        if (row->finished > 0 && base->finished > 0 && row != base) {
+        if (row->finished > 0 && base->finished > 0 && row != base && plays_fp32(summary, row)) {
+            aq_long_text_add(out, " No layer of this network is quantized; both play fp32.");
+        } else if (row->finished > 0 && base->finished > 0 && row != base) {
             say_actors(base, row, out);
             say_throughput(base, row, out);
             say_threshold(summary, base, row, out);

@@ -128,6 +128,10 @@ static void compare_formats(next_steps *next)
 {
     const aq_run_config *config = next->report->config;
     char path[PATH_MAX + 16], word[WORD_MAX];
+    if (next->report->policy_format == AQ_FORMAT_F32 && next->report->policy_fallbacks == 0 &&
+        aq_run_config_format(config) != AQ_FORMAT_F32) {
+        return; /* nothing is quantized: it would be the same run */
+    }
     (void)snprintf(path, sizeof(path), "%s/config.yaml", next->report->run_dir);
     begin(next, "train");
     if (next->options->data_set[0] != '\0') {

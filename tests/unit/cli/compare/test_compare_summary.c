@@ -338,6 +338,23 @@ TEST_OF_RUNS(a_precision_alone_is_said_to_be_alone)
     aq_long_text_fini(&words);
 }
 
+/* A network of the last layer alone, which stays in fp32, is the same in every arm. */
+TEST_OF_RUNS(of_a_policy_that_is_not_quantized_nothing_is_compared)
+{
+    aq_compare_summary summary = *summarize(200);
+    aq_long_text words;
+    aq_long_text_init(&words, 1 << 16);
+    summary.rows[1].fallback_share = 0;
+    for (size_t i = 0; i < SEEDS; i++) {
+        (void)strcpy(summary.runs[SEEDS + i].format, "fp32");
+    }
+    aq_compare_words(&summary, &words);
+    aq_long_text_add(&words, "%c", '\0');
+    assert_says((const char *)words.bytes.data,
+                "int8: No layer of this network is quantized; both play fp32.\nint4:");
+    aq_long_text_fini(&words);
+}
+
 /* Files that were read in one summary and not in the other. */
 static size_t differences(const aq_compare_summary *a, const aq_compare_summary *b)
 {

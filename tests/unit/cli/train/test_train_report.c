@@ -209,8 +209,8 @@ static void assert_short(const char *text)
     }
 }
 
-/* What stands on standard output is the page of that name. */
-static void assert_printed(const char *page, const aq_train_report *made)
+/* What stands on standard output; valid until the next call. */
+static const char *printed(const aq_train_report *made)
 {
     static const aq_train_options options; /* none */
     aq_train_report named = *made;
@@ -231,7 +231,12 @@ static void assert_printed(const char *page, const aq_train_report *made)
     text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
     fclose(file);
     assert_short(text);
-    cli_assert_page(page, text);
+    return text;
+}
+
+static void assert_printed(const char *page, const aq_train_report *made)
+{
+    cli_assert_page(page, printed(made));
 }
 
 TEST_IN_FOLDER(as_json_it_has_every_figure_and_null_for_none)
@@ -318,6 +323,18 @@ TEST_IN_FOLDER(the_limits_that_a_run_came_to_are_known)
     report.learner_steps = 70;
     assert_int_equal(aq_train_report_reached(&report, limits), 2);
     assert_string_equal(limits[0].key, "limits.learner_steps");
+}
+
+/* As of a network whose last layer, which stays in fp32, is its only one. */
+TEST_IN_FOLDER(where_nothing_is_quantized_no_other_precision_is_to_be_tried)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 3};
+    cli_write_policy(cli_path(state, "policy.aq"), AQ_FORMAT_F32, 7);
+    aq_train_report report = report_of(state, &config, &result);
+    assert_null(strstr(printed(&report), "quantizer.format"));
+    report.policy_fallbacks = 1; /* of which it may be one */
+    assert_says(printed(&report), "quantizer.format=fp32");
 }
 
 TEST_IN_FOLDER(the_other_precision_is_what_to_try_next)
