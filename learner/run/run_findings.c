@@ -136,15 +136,16 @@ static void find_divergence(const aq_learning_facts *facts, aq_findings *finding
     }
 }
 
-/* Of distributions the values are within the atoms, whatever happens; and no reward says what
- * entropy is worth. */
+/* Of distributions the values are within the atoms, whatever happens; no reward says what entropy
+ * is worth; and a table's values are means of what was seen, or what they began with. */
 static void find_values(const aq_learning_facts *facts, aq_findings *findings)
 {
     const aq_run_config *config = facts->config;
     const double worth = fmax(fabs(facts->value_floor), fabs(facts->value_ceiling));
     const double most = fmax(fabs(facts->q_least), fabs(facts->q_greatest));
     if (!isnan(facts->mass_above) ||
-        aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) || !(worth > 0) ||
+        aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS) ||
+        aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_A_TABLE) || !(worth > 0) ||
         !(most > fmax(VALUES_SMALL, VALUES_BEYOND * worth))) {
         return;
     }
@@ -152,8 +153,7 @@ static void find_values(const aq_learning_facts *facts, aq_findings *findings)
                               "values of up to %.3g in size are learned, where the rewards seen "
                               "can be worth no more than %.3g",
                               most, worth);
-    const bool has_target = !aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_ONCE) &&
-                            !aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_A_TABLE);
+    const bool has_target = !aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_ONCE);
     if (config->learner.tau > 0 || !has_target) {
         suggest(finding, "learner.learning_rate=%g", config->learner.learning_rate / 4);
     } else {
@@ -316,7 +316,9 @@ static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
     }
     const double scale = config->learner.reward_scale;
     const double least = aq_run_config_row("learner.reward_scale")->min;
-    if (step_size > REWARD_LARGE && !config->learner.normalize_rewards && scale > least) {
+    const bool is_table = aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_A_TABLE);
+    if (step_size > REWARD_LARGE && !config->learner.normalize_rewards && scale > least &&
+        !is_table) {
         suggest(add(findings, "rewards are large: %.3g a step", step_size),
                 "learner.reward_scale=%g", fmax(least, scale * pow(10, -round(log10(step_size)))));
     }

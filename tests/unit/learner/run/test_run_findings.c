@@ -343,6 +343,17 @@ TEST(an_update_of_a_table_counts_for_many)
     assert_says(findings_of(&facts).rows[0].words, "there were 80 updates");
 }
 
+/* Rewards of any size do, and values begin where somebody said. */
+TEST(sizes_of_rewards_and_values_are_no_matter_to_a_table)
+{
+    aq_run_config config = default_config();
+    config.learner.algorithm = AQ_ALGORITHM_Q;
+    aq_learning_facts facts = good_facts(&config);
+    facts.q_greatest = 3944;
+    facts.reward_size = 300;
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
 TEST(nobody_is_told_to_set_what_is_refused_or_not_read)
 {
     aq_run_config config = default_config();
