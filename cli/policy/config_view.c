@@ -119,6 +119,14 @@ static void print_learner(FILE *out, const aq_run_config *config)
 {
     const uint64_t group_steps = aq_pacing_group_steps(config);
     char returns[64] = "";
+    if (aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_A_TABLE)) {
+        aq_print_fact(out, "learner",
+                      "%s, a table, batches of %" PRIu64
+                      " sequences, learning rate %g, discount %g",
+                      choice_text("learner.algorithm", config), config->learner.batch_size,
+                      config->learner.learning_rate, config->learner.discount);
+        return;
+    }
     if (group_steps == 0) {
         (void)snprintf(returns, sizeof(returns), ", %" PRIu64 "-step returns",
                        config->learner.n_step);

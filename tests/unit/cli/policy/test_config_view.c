@@ -78,6 +78,15 @@ TEST(people_see_what_tells_runs_apart)
     assert_says(text, "777 steps\n");
 }
 
+TEST(of_a_table_there_are_no_layers_and_no_returns)
+{
+    aq_run_config config;
+    assert_int_equal(aq_config_view_parse("learner:\n  algorithm: q\n", &config, NULL), 0);
+    aq_config_view_print(cli_print_begin(), &config);
+    assert_says(cli_print_end(), "  q, a table, batches of 64 sequences, learning rate 0.002, "
+                                 "discount 0.99\n");
+}
+
 static void assert_limits(const char *yaml, const char *wanted)
 {
     aq_run_config config;
