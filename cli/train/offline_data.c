@@ -54,7 +54,7 @@ static int check_task(const char *path, const aq_data_set_info *info, const aq_r
                      ", that of the task here is %016" PRIx64,
                      path, info->task, info->schema_hash, aq_schema_hash(&env->schema));
     } else {
-        rc = aq_algorithm_check_data_set(config->learner.algorithm, &env->schema, error);
+        rc = aq_algorithm_check_data_set(config->learner.algorithm, env->name, &env->schema, error);
     }
     aq_env_unref(env);
     return rc;

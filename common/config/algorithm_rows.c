@@ -3,8 +3,11 @@
  */
 #include "common/config/algorithm_rows.h"
 
+#include <string.h>
+
 #include "common/base/assert.h"
 #include "common/base/parse.h"
+#include "common/config/run_config.h"
 
 #define NAME_OF(constant, name, ...) #name,
 const char *const aq_algorithm_names[] = {AQ_ALGORITHMS(NAME_OF) "auto", NULL};
@@ -36,11 +39,14 @@ bool aq_algorithm_takes(enum aq_algorithm algorithm, const aq_space *actions)
             (!aq_space_is_several(actions) || (rows[algorithm].traits & AQ_TAKES_ROWS) != 0));
 }
 
-static bool is_for(size_t algorithm, const aq_schema *schema)
+/* A run, and so a data set of one, sees a state that can be counted as one of many. */
+static bool is_for(size_t algorithm, const char *task, const aq_schema *schema)
 {
     const bool is_table = (rows[algorithm].traits & AQ_LEARNS_A_TABLE) != 0;
+    const bool is_counted =
+        schema->obs.kind == AQ_SPACE_DISCRETE || strstr(task, AQ_ONE_HOT "=") != NULL;
     return aq_algorithm_takes((enum aq_algorithm)algorithm, &schema->action) &&
-           (!is_table || schema->obs.kind == AQ_SPACE_DISCRETE);
+           (!is_table || is_counted);
 }
 
 /* What just happened, or states that its actors recorded. */
@@ -51,9 +57,10 @@ static bool needs_own_actors(size_t algorithm)
 }
 
 /* For a data set what needs actors is for nothing. */
-static bool is_for_any_of(size_t algorithm, const aq_schema *schema, bool is_data_set)
+static bool is_for_any_of(size_t algorithm, const char *task, const aq_schema *schema,
+                          bool is_data_set)
 {
-    return is_for(algorithm, schema) && !(is_data_set && needs_own_actors(algorithm));
+    return is_for(algorithm, task, schema) && !(is_data_set && needs_own_actors(algorithm));
 }
 
 /* "dqn and c51" */
@@ -73,11 +80,12 @@ static void list(const bool chosen[AQ_ALGORITHM_AUTO], char *out, size_t size)
     }
 }
 
-static void list_those_for(const aq_schema *schema, bool is_data_set, char *out, size_t size)
+static void list_those_for(const char *task, const aq_schema *schema, bool is_data_set, char *out,
+                           size_t size)
 {
     bool chosen[AQ_ALGORITHM_AUTO];
     for (size_t i = 0; i < AQ_ALGORITHM_AUTO; i++) {
-        chosen[i] = is_for_any_of(i, schema, is_data_set);
+        chosen[i] = is_for_any_of(i, task, schema, is_data_set);
     }
     list(chosen, out, size);
 }
@@ -91,7 +99,7 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
     }
     const bool are_choices = schema->action.kind == AQ_SPACE_DISCRETE;
     const bool takes_choices = (rows[algorithm].actions & AQ_SPACE_DISCRETE) != 0;
-    list_those_for(schema, is_data_set, others, sizeof(others));
+    list_those_for(task, schema, is_data_set, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "learner.algorithm %s needs %s; those of %s are %s, for which %s are made",
                    aq_algorithm_names[algorithm],
@@ -105,14 +113,14 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
                    others[0] != '\0' ? others : "none");
 }
 
-int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *schema,
-                                aq_error *error)
+int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const char *task,
+                                const aq_schema *schema, aq_error *error)
 {
     char others[256];
     if (algorithm == AQ_ALGORITHM_AUTO || !needs_own_actors(algorithm)) {
         return 0;
     }
-    list_those_for(schema, true, others, sizeof(others));
+    list_those_for(task, schema, true, others, sizeof(others));
     return aq_fail(error, AQ_E_UNSUPPORTED,
                    "learner.algorithm %s learns from what the actors of its run do, and a data set "
                    "holds none of that; from data sets of this task %s%s",

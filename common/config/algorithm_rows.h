@@ -94,8 +94,8 @@ int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
 
 /* The same when it learns from nothing but what the actors of its run do, of which a data set holds
  * none. */
-int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const aq_schema *schema,
-                                aq_error *error) AQ_MUST_USE;
+int aq_algorithm_check_data_set(enum aq_algorithm algorithm, const char *task,
+                                const aq_schema *schema, aq_error *error) AQ_MUST_USE;
 
 enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm);
 

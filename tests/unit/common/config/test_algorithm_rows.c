@@ -27,6 +27,21 @@ TEST(several_choices_at_once_are_for_those_on_policy)
     }
     assert_refused(aq_algorithm_check_actions(AQ_ALGORITHM_DQN, "a task", &several, true, &refusal),
                    AQ_E_UNSUPPORTED, "for which none are made");
-    assert_refused(aq_algorithm_check_data_set(AQ_ALGORITHM_PPO, &several, &refusal),
+    assert_refused(aq_algorithm_check_data_set(AQ_ALGORITHM_PPO, "a task", &several, &refusal),
                    AQ_E_UNSUPPORTED, "nothing learns");
+}
+
+/* Whichever way the task shows them. */
+TEST(of_states_that_can_be_counted_a_data_set_is_for_tables_too)
+{
+    const float low = 0, high = 1;
+    aq_schema seen = {0};
+    aq_space_init_discrete(&seen.action, 4);
+    aq_space_init_box(&seen.obs, 1, &low, &high);
+    assert_refused(aq_algorithm_check_data_set(AQ_ALGORITHM_PPO, "a task", &seen, &refusal),
+                   AQ_E_UNSUPPORTED, "learn dqn, qr_dqn, ");
+    assert_null(strstr(refusal.text, "sarsa"));
+    assert_refused(
+        aq_algorithm_check_data_set(AQ_ALGORITHM_PPO, "a task?one_hot=bytes", &seen, &refusal),
+        AQ_E_UNSUPPORTED, ", q, sarsa, expected_sarsa, ");
 }
