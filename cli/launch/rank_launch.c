@@ -55,6 +55,9 @@ static void let_root_start(void)
 void aq_rank_launch_wrap(uint64_t learners, const char *folder, aq_rank_launch *launch,
                          aq_child_spec *spec)
 {
+    /* Where mpirun has started several runs, it has told each of them so: their learners would take
+     * it for ranks of one learner. For ranks mpirun sets it anew. */
+    (void)unsetenv("OMPI_COMM_WORLD_SIZE");
     if (learners <= 1) {
         return;
     }

@@ -15,8 +15,9 @@ typedef struct aq_rank_launch {
 /* AQ_E_NOT_FOUND, with what to install, when there is no mpirun for more than one. */
 int aq_rank_launch_check(uint64_t learners, aq_error *error) AQ_MUST_USE;
 
-/* `spec` becomes so many of itself; of one it stays as it is. mpirun's files lie in `folder`, which
- * is this run's alone. `launch` and `folder` live as long as `spec`. Before there are threads. */
+/* `spec` becomes so many of itself; of one it stays as it is, and is alone, also where mpirun has
+ * started this process. mpirun's files lie in `folder`, which is this run's alone. `launch` and
+ * `folder` live as long as `spec`. Before there are threads. */
 void aq_rank_launch_wrap(uint64_t learners, const char *folder, aq_rank_launch *launch,
                          aq_child_spec *spec);
 

@@ -90,6 +90,12 @@ class RankRun(TrainRun):
         self.train.send_signal(signal.SIGTERM)
         return self.result()
 
+    def mpirun(self, *words):
+        """What came of processes that mpirun has started."""
+        return subprocess.run(["mpirun", "--bind-to", "none", "--oversubscribe", *words],
+                              env={**os.environ, **AS_ROOT, "TMPDIR": self.home},
+                              timeout=2 * PATIENCE_S, capture_output=True, text=True, check=False)
+
     def goes_on_without(self, number, signal_number, words, *arguments, freezes=False):
         """`freezes`: mpirun does not notice, so that the other rank has to."""
         if freezes or signal_number == signal.SIGSTOP:
@@ -165,6 +171,19 @@ class TestRanks(RankRun):
         self.assertIn("makes more than 65536 rows a step", self.said())
         self.assertFalse(os.path.exists(self.run_dir))
 
+    def test_runs_that_one_mpirun_starts_have_a_learner_each(self):
+        words = []
+        for seed in (1, 2):
+            words += ["-n", "1", ACTORQ, "train", "gym:CartPole-v1", *SMALL, "--no-http", "--set",
+                      "limits.env_steps=2000", "--seed", str(seed), "--run",
+                      self.run_dir + str(seed), ":"]
+        run = self.mpirun(*words[:-1])
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for seed in (1, 2):
+            self.run_dir = f"{self.home}/run{seed}"
+            self.assertIn(f"seed={seed} ", self.log())
+            self.assertGreaterEqual(self.metric("env_steps"), 2000)
+
     def test_no_mpirun_is_said_before_anything_starts(self):
         refused = subprocess.run([ACTORQ, "train", "gym:CartPole-v1", "--learners", "2"],
                                  env={**os.environ, "PATH": self.home}, capture_output=True,
@@ -213,12 +232,6 @@ class LongTestRanks(RankRun):
         self.result()
         self.assertNotIn("killed", self.said())
         self.assertIn("event=checkpoint_written", self.log())
-
-    def mpirun(self, *words):
-        """What came of ranks that mpirun has started."""
-        return subprocess.run(["mpirun", "--bind-to", "none", "--oversubscribe", *words],
-                              env={**os.environ, **AS_ROOT, "TMPDIR": self.home},
-                              timeout=2 * PATIENCE_S, capture_output=True, text=True, check=False)
 
     def test_a_rank_that_never_comes_is_given_up_in_words(self):
         """MPI would wait for it without end."""
