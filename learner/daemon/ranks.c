@@ -158,7 +158,7 @@ void aq_ranks_fini(aq_ranks *ranks)
 
 void aq_ranks_hurry(aq_ranks *ranks)
 {
-    if (ranks->link != NULL) {
+    if (ranks->link != NULL && ranks->model == NULL) {
         ranks->link->set_patience(ranks->link, HURRY_MS);
     }
 }

@@ -83,7 +83,8 @@ int aq_ranks_begin(aq_ranks *ranks, aq_agent *agent, int rc, const aq_named_arra
 int aq_ranks_keep(aq_ranks *ranks, aq_agent *agent, bool in_order,
                   const aq_named_arrays *to) AQ_MUST_USE;
 
-/* An end is near: nobody who is silent is waited for much longer. */
+/* An end is near: nobody who is silent is waited for much longer, unless it has a slice of the
+ * networks, which would be lost. */
 void aq_ranks_hurry(aq_ranks *ranks);
 
 /* The link is used no more: no trainer runs. In order once the trainers of all ranks ended so,

@@ -218,20 +218,26 @@ class LongTestRanks(RankRun):
     def test_an_mpirun_that_outlives_its_ranks_is_killed(self):
         self.goes_on_without(1, signal.SIGKILL, "event=resumed", freezes=True)
 
-    def test_ranks_have_time_for_their_last_checkpoint(self):
-        """mpirun would give them two seconds."""
-        self.start(*SMALL, "--set", "learner.checkpoint_period_s=3600")
+    def has_time(self, stopped, *arguments):
+        """mpirun would give its ranks two seconds."""
+        self.start(*SMALL, "--set", "learner.checkpoint_period_s=3600", *arguments)
         self.wait("steps", lambda: (self.metric("learner_steps") or 0) > 100)
-        ranks = self.ranks().values()
-        for pid in ranks:
-            os.kill(pid, signal.SIGSTOP)
+        ranks = self.ranks()
+        for number in stopped:
+            os.kill(ranks[number], signal.SIGSTOP)
         self.train.send_signal(signal.SIGTERM)
         time.sleep(7)
-        for pid in ranks:
-            os.kill(pid, signal.SIGCONT)
+        for number in stopped:
+            os.kill(ranks[number], signal.SIGCONT)
         self.result()
         self.assertNotIn("killed", self.said())
         self.assertIn("event=checkpoint_written", self.log())
+
+    def test_ranks_have_time_for_their_last_checkpoint(self):
+        self.has_time([0, 1])
+
+    def test_one_that_has_a_slice_of_the_networks_is_waited_for(self):
+        self.has_time([1], "--set", "learner.model_ranks=2", "--set", "learner.hidden=256,256")
 
     def test_a_rank_that_never_comes_is_given_up_in_words(self):
         """MPI would wait for it without end."""
