@@ -222,13 +222,10 @@ static void take_behind(aq_compare_curve *curve, life_times *life, const json_t 
 /* What the learner tells of shards and actors, as of now. */
 static void take_members(aq_compare_curve *curve, const json_t *line)
 {
-    const json_t *replay = json_object_get(line, "replay");
-    const double step_bytes = aq_json_number_of(replay, "bytes_per_step") *
-                              aq_json_number_of(replay, "inserted") /
-                              aq_json_number_of(line, "env_steps");
+    const double row_bytes = aq_json_number_of(json_object_get(line, "replay"), "bytes_per_step");
     const double actors = aq_json_number_of(line, "actors");
-    if (step_bytes > 0) { /* not known before there are any */
-        curve->step_bytes = step_bytes;
+    if (row_bytes > 0) { /* not known before there are any */
+        curve->row_bytes = row_bytes;
     }
     if (actors > 0) {
         curve->actors = actors;
@@ -270,7 +267,7 @@ aq_compare_curve aq_compare_curve_none(void)
                               .noise_scale = NAN,
                               .gradient_cosine = NAN,
                               .gradient_bytes = NAN,
-                              .step_bytes = NAN,
+                              .row_bytes = NAN,
                               .actors = NAN};
     for (int i = 0; i < AQ_TIME_STATES; i++) {
         curve.states[i] = NAN;

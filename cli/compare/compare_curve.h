@@ -58,7 +58,7 @@ typedef struct aq_compare_curve {
     double noise_scale;             /* rows; geometric mean of the progress lines; NaN: none */
     double gradient_cosine;         /* mean of them, as the next */
     double gradient_bytes;          /* of an update, by all who send any; NaN: none is sent */
-    double step_bytes;              /* of an environment step, as shards hold it; NaN: not told */
+    double row_bytes;               /* of a step or gradient that shards hold; NaN: not told */
     double actors;                  /* at last; NaN: not told */
     uint64_t behind[AQ_CURVE_BINS]; /* rows by the versions they were behind; the last: and more */
 } aq_compare_curve;

@@ -21,6 +21,7 @@
 #include "cli/train/train_session.h"
 #include "common/base/clock.h"
 #include "common/base/plain_text.h"
+#include "common/config/gradient_rows.h"
 #include "common/sys/file.h"
 #include "common/sys/machine.h"
 
@@ -210,13 +211,22 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed,
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+/* Steps, or the gradients that are sent in their place. */
+static double rows_to_shards(const aq_compare_plan *plan, const aq_compare_run *run)
+{
+    aq_run_config config;
+    return aq_compare_plan_config(plan, run->arm, run->seed, &config, NULL) == 0
+               ? run->curve.env_steps / (double)aq_gradient_steps_of_row(&config)
+               : (double)NAN; /* a run that was refused */
+}
+
 /* A gradient that is not sent takes nothing; in the mode async it is what shards hold. */
 static void take_bytes(const aq_compare_plan *plan, aq_compare_run *run)
 {
     const aq_compare_curve *curve = &run->curve;
     const aq_compare_arm *arm = &plan->arms[run->arm];
     const bool is_async = plan->request.subject == AQ_COMPARE_MODES && arm->mode == AQ_MODE_ASYNC;
-    const double to_shards = curve->step_bytes * curve->env_steps;
+    const double to_shards = curve->row_bytes * rows_to_shards(plan, run);
     const double between_ranks =
         arm->learners > 1 ? curve->gradient_bytes * curve->learner_steps : 0;
     run->edge_bytes[AQ_EDGE_EXPERIENCE] = is_async ? 0 : to_shards;

@@ -46,7 +46,7 @@ static size_t write_progress(const made_run *run, char *text, size_t size)
         "\"time\":{\"learner\":{\"training_s\":1,\"exchange_s\":0,\"waiting_s\":1,"
         "\"publishing_s\":0,\"other_ranks\":[%s]}}}\n",
         run->wall_s / 2, run->env_steps / 2, run->updates, has_ranks ? "1000" : "null",
-        run->env_steps / 2, has_ranks ? other : "");
+        run->env_steps / 4, has_ranks ? other : "");
 }
 
 static void write_run(const aq_compare_plan *plan, size_t arm, uint64_t seed, const made_run *run)
@@ -130,11 +130,13 @@ static aq_compare_summary *summarize(void)
 
 TEST_OF_MODES(bytes_go_by_three_edges)
 {
-    const aq_compare_row *row = &summarize()->rows[1];
+    const aq_compare_summary *summary = summarize();
+    const aq_compare_row *row = &summary->rows[1];
     assert_near(row->edge_bytes[AQ_EDGE_EXPERIENCE], 50 * 4000, ROUNDING);
     assert_near(row->edge_bytes[AQ_EDGE_POLICY], 2 * 1000, ROUNDING);
     assert_near(row->edge_bytes[AQ_EDGE_GRADIENTS], 2 * 1000 * 500, ROUNDING);
     assert_near(row->update_bytes, (200000 + 2000 + 1e6) / 500, ROUNDING);
+    assert_near(summary->rows[2].edge_bytes[AQ_EDGE_GRADIENTS], 50 * 3000 / 32.0, ROUNDING);
 }
 
 TEST_OF_MODES(bytes_between_ranks_that_no_second_told_are_not_none)
