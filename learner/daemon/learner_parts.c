@@ -239,6 +239,7 @@ void aq_learner_parts_close(aq_learner_parts *parts)
 {
     if (parts->training != NULL) {
         aq_training_stop(parts->training);
+        aq_version_numbers_give_back(&parts->versions);
         aq_learner_service_checkpointed(parts->service, NULL, 0, "the learner stops");
     }
     aq_learner_ports_close(&parts->ports);

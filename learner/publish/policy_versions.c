@@ -57,10 +57,17 @@ static int read_next(const char *path, uint64_t *ret_next, aq_error *error)
     return rc;
 }
 
+static int write_next(const char *path, uint64_t next, aq_error *error)
+{
+    char text[FILE_BYTES_MAX + 1];
+    snprintf(text, sizeof(text), "%" PRIu64 "\n", next);
+    return aq_file_write_atomic(path, text, strlen(text), error);
+}
+
 int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, uint64_t *ret_first,
                        aq_error *error)
 {
-    char path[PATH_MAX], text[FILE_BYTES_MAX + 1];
+    char path[PATH_MAX];
     uint64_t first;
     int rc = aq_path_in(path, sizeof(path), run_dir, "versions", error);
 
@@ -80,8 +87,7 @@ int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, u
                        " on, as steps carry 32 bits of them",
                        path, count, first);
     }
-    snprintf(text, sizeof(text), "%" PRIu64 "\n", first + count);
-    rc = aq_file_write_atomic(path, text, strlen(text), error);
+    rc = write_next(path, first + count, error);
     if (rc == 0) {
         *ret_first = first;
     }
@@ -130,6 +136,17 @@ int aq_version_numbers_take(aq_version_numbers *numbers, uint64_t *ret_version, 
     }
     *ret_version = numbers->next++;
     return 0;
+}
+
+void aq_version_numbers_give_back(aq_version_numbers *numbers)
+{
+    char path[PATH_MAX];
+    const bool has_rest = numbers->next < numbers->reserved_end;
+    if (has_rest && numbers->seen < numbers->next &&
+        aq_path_in(path, sizeof(path), numbers->run_dir, "versions", NULL) == 0 &&
+        write_next(path, numbers->next, NULL) == 0) {
+        numbers->reserved_end = numbers->next;
+    }
 }
 
 uint64_t aq_version_numbers_last(const aq_version_numbers *numbers)

@@ -37,6 +37,10 @@ void aq_version_numbers_see(aq_version_numbers *numbers, uint64_t version);
 int aq_version_numbers_take(aq_version_numbers *numbers, uint64_t *ret_version,
                             aq_error *error) AQ_MUST_USE;
 
+/* Nobody takes numbers any more: the rest of the block is the next process's, so that no numbers
+ * are skipped. It stays reserved where that can't be written, or where somebody has seen of it. */
+void aq_version_numbers_give_back(aq_version_numbers *numbers);
+
 /* The last that was given, by this process or an earlier one. */
 uint64_t aq_version_numbers_last(const aq_version_numbers *numbers);
 

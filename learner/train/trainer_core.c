@@ -31,7 +31,7 @@ struct aq_trainer_core {
     aq_audit_counts audit; /* in all */
     double changed;        /* of the newest version */
     aq_measured_obs measured;
-    uint64_t first_version;            /* of this process, where there was one before; else 0 */
+    uint64_t first_version;            /* of this process; 0: none was heard of yet */
     uint64_t last_before;              /* of those before it, as far as rows tell; 0: none */
     float *gradient;                   /* that is followed; NULL: groups are of rows */
     uint64_t damped, dropped, refused; /* gradients, in all */
@@ -125,7 +125,7 @@ size_t aq_staleness_bin(uint64_t behind)
 /* A learner that goes on skips numbers of versions, which nobody was ever behind. */
 static void note_versions(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
-    if (core->first_version == 0 && core->config.first_step > 0) {
+    if (core->first_version == 0) {
         core->first_version = newest_version;
     }
     for (size_t i = 0; core->first_version > 0 && i < (size_t)group->rows * group->steps; i++) {

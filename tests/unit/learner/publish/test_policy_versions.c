@@ -110,6 +110,23 @@ TEST_IN(run_dir, dir, what_was_reserved_and_not_kept_is_no_leap)
     assert_int_equal(numbers.leaps, 0);
 }
 
+TEST_IN(run_dir, dir, after_an_end_in_order_none_is_skipped)
+{
+    aq_version_numbers numbers;
+    aq_version_numbers_init(&numbers, dir->path, 0);
+    aq_version_numbers_give_back(&numbers); /* none was taken */
+    for (uint64_t version = 1; version <= 3; version++) {
+        assert_int_equal(take(&numbers), version);
+    }
+    aq_version_numbers_give_back(&numbers);
+    aq_version_numbers_init(&numbers, dir->path, 2); /* of the last checkpoint */
+    assert_int_equal(take(&numbers), 4);
+    aq_version_numbers_see(&numbers, 100); /* of another copy of the folder */
+    aq_version_numbers_give_back(&numbers);
+    aq_version_numbers_init(&numbers, dir->path, 4);
+    assert_int_equal(take(&numbers), 1028);
+}
+
 TEST_IN(run_dir, dir, nobody_is_believed_who_has_seen_far_too_much)
 {
     aq_version_numbers numbers;

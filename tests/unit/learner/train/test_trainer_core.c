@@ -274,9 +274,9 @@ TEST_IN(core_desk, desk, rows_are_counted_by_how_old_they_are)
 
 /* It begins with version 1025, and the process before ended with 5: rows of 3 are behind 4 and 5,
  * and this one's. */
-TEST_IN(core_desk, desk, versions_that_were_skipped_make_no_row_older)
+static void count_skipped(core_desk *desk, uint64_t first_step)
 {
-    create_core(desk, 1000, BATCH_ROWS);
+    create_core(desk, first_step, BATCH_ROWS);
     aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS);
     for (uint32_t i = 0; i < BATCH_ROWS; i++) {
         group->version[i] = i == 0 ? 5 : 3;
@@ -290,6 +290,12 @@ TEST_IN(core_desk, desk, versions_that_were_skipped_make_no_row_older)
     sums = aq_trainer_core_take_sums(desk->core);
     assert_true(sums.behind_sum == 1 + 2 + (BATCH_ROWS - 2) * 5);
     aq_batch_destroy(group);
+}
+
+TEST_IN(core_desk, desk, versions_that_were_skipped_make_no_row_older)
+{
+    count_skipped(desk, 1000);
+    count_skipped(desk, 0); /* the one before had no checkpoint */
 }
 
 /* Of the newest two versions; and of none, as long as there are fewer. */
