@@ -374,10 +374,12 @@ static bool has_prefix(const child *candidate, const char *prefix)
 }
 
 /* mpirun itself would wait before its ranks heard of it, and give them as long to end. Ranks that
- * end in order end it. */
+ * end in order end it, and when they are gone, a signal can only spoil the end that it is in. */
 static void ask_to_end(child *asked)
 {
-    if (asked->alone_ms == 0 || aq_process_signal_children(asked->process.pid, SIGTERM) <= 0) {
+    const bool is_launcher = asked->alone_ms > 0;
+    const int heard = is_launcher ? aq_process_signal_children(asked->process.pid, SIGTERM) : 0;
+    if (heard < 0 || (heard == 0 && asked->alone_looks < 0)) {
         (void)uv_process_kill(&asked->process, SIGTERM);
     }
 }

@@ -17,8 +17,7 @@ enum { PATIENCE_MS = 120000, EVENTS_MAX = 16 };
 enum { QUICK_DEATH_MS = 2000, SLOW_MACHINE_MS = 60000 };
 
 typedef struct death {
-    char name[32];
-    char how[512];
+    char name[32], how[512];
     int delay_ms;
     uint64_t at_ms;
 } death;
@@ -109,9 +108,9 @@ static supervisor_desk *open_supervisor_desk(void)
     return desk;
 }
 
-static void run_until_gone(supervisor_desk *desk)
+static void run_until_gone(supervisor_desk *desk, const char *prefix)
 {
-    while (aq_supervisor_alive(desk->supervisor, "") > 0) {
+    while (aq_supervisor_alive(desk->supervisor, prefix) > 0) {
         uv_run(&desk->loop, UV_RUN_ONCE);
     }
 }
@@ -120,7 +119,7 @@ static void run_until_gone(supervisor_desk *desk)
 static void close_supervisor_desk(supervisor_desk *desk)
 {
     aq_supervisor_stop(desk->supervisor, "", 0);
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     aq_supervisor_close(desk->supervisor);
     uv_close((uv_handle_t *)&desk->tick, NULL);
     uv_close((uv_handle_t *)&desk->watchdog, NULL);
@@ -197,14 +196,18 @@ TEST_OF_SUPERVISOR_DESK(a_launcher_that_outlives_what_it_launched_is_killed)
 /* It does not hear of it itself: mpirun would take its time, and end them. */
 TEST_OF_SUPERVISOR_DESK(what_a_launcher_launched_is_asked_to_end)
 {
-    desk->alone_ms = 60000;
+    desk->alone_ms = 5000;
+    start(desk, "end",
+          "trap 'echo x' TERM; sleep 3; echo ok; until [ ${#i} = 9999 ]; do i=0$i; done");
     start(desk, "mpirun",
           "trap 'echo launcher' TERM; sh -c 'trap \"echo rank; exit\" TERM; echo ready; "
           "while :; do sleep 0.01; done'; echo bye");
     run_until_logged(desk, "mpirun", "ready");
+    run_until_logged(desk, "end", "ok");
     aq_supervisor_stop(desk->supervisor, "", 60000);
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_string_equal(log_of(desk, "mpirun"), "ready\nrank\nbye\n");
+    assert_string_equal(log_of(desk, "end"), "ok\n"); /* what it launched had ended */
 }
 
 TEST_OF_SUPERVISOR_DESK(a_launcher_is_killed_with_what_it_launched)
@@ -215,7 +218,7 @@ TEST_OF_SUPERVISOR_DESK(a_launcher_is_killed_with_what_it_launched)
     run_until_logged(desk, "ant", "\n");
     (void)strncat(rank, log_of(desk, "ant"), strcspn(log_of(desk, "ant"), "\n"));
     aq_supervisor_stop(desk->supervisor, "", 100);
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_int_equal(desk->dead_count, 1);
     while (readlink(rank, program, sizeof(program)) > 0) {
         uv_run(&desk->loop, UV_RUN_ONCE);
@@ -233,7 +236,7 @@ TEST_OF_SUPERVISOR_DESK(a_program_runs_with_its_arguments_and_writes_to_its_log)
                           .args = {"-c", "echo out \"$@\"; echo err >&2", "sh", "a b", "c"}};
     assert_int_equal(aq_supervisor_start(desk->supervisor, &spec, NULL), 0);
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 1);
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_string_equal(log_of(desk, "ant"), "before\nout a b c\nerr\n");
 }
 
@@ -252,7 +255,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_runs_on_the_processors_that_it_is_given)
                           .args = {"-c", "grep Cpus_allowed_list /proc/self/status"},
                           .cpus = &one};
     assert_succeeds(aq_supervisor_start(desk->supervisor, &spec, NULL));
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     aq_cpus_text(&one, text, sizeof(text));
     (void)snprintf(expected, sizeof(expected), "Cpus_allowed_list:\t%s\n", text);
     assert_string_equal(log_of(desk, "ant"), expected);
@@ -264,7 +267,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_finishes_is_not_started_again)
 {
     start(desk, "ant", "echo run; exit 0");
     start(desk, "bee", "exit 74"); /* its end could not be kept, for as long as it tried */
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     run_for(desk, 150);
     assert_string_equal(log_of(desk, "ant"), "run\n");
     assert_int_equal(desk->restart_count + desk->gave_up_count, 0);
@@ -277,7 +280,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_has_a_process_group_of_its_own)
 {
     int pid = 0, group = 0;
     start(desk, "ant", "set -- $(cat /proc/$$/stat); echo $1 $5");
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_int_equal(sscanf(log_of(desk, "ant"), "%d %d", &pid, &group), 2);
     assert_int_equal(pid, group); /* a Ctrl-C at the terminal does not reach it */
 }
@@ -305,7 +308,7 @@ TEST_OF_SUPERVISOR_DESK(a_log_that_can_not_be_written_is_named)
 TEST_OF_SUPERVISOR_DESK(a_child_that_dies_is_started_again_with_its_further_arguments)
 {
     start(desk, "ant", "echo run $1; [ \"$1\" = again ] || exit 3");
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_string_equal(log_of(desk, "ant"), "run\nrun again\n");
     assert_int_equal(desk->restart_count, 1);
     assert_string_equal(desk->restarts[0].name, "ant");
@@ -318,7 +321,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_dies_is_started_again_with_its_further_argu
 TEST_OF_SUPERVISOR_DESK(a_child_that_a_signal_ended_is_started_again)
 {
     start(desk, "ant", "[ \"$1\" = again ] || kill -9 $$");
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_int_equal(desk->restart_count, 1);
     assert_string_equal(desk->restarts[0].how, "killed by signal 9");
 }
@@ -326,7 +329,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_a_signal_ended_is_started_again)
 TEST_OF_SUPERVISOR_DESK(a_child_that_refuses_its_first_start_is_given_up_at_once)
 {
     start(desk, "ant", "echo run; exit 1");
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_int_equal(desk->restart_count, 0);
     assert_int_equal(desk->gave_up_count, 1);
     assert_string_equal(desk->gave_up.how, "exit status 1");
@@ -338,7 +341,7 @@ TEST_OF_SUPERVISOR_DESK(who_has_to_answer_and_did_not_may_take_its_time_to_refus
 {
     desk->answers = true;
     start(desk, "ant", "exit 1");
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_int_equal(desk->restart_count, 0);
     assert_int_equal(desk->gave_up_count, 1);
 }
@@ -349,7 +352,7 @@ TEST_OF_SUPERVISOR_DESK(who_has_answered_is_started_again)
     desk->stop_at_death = true;
     start(desk, "ant", "exit 1");
     aq_supervisor_answered(desk->supervisor, "ant");
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_int_equal(desk->restart_count, 1);
     assert_int_equal(desk->gave_up_count, 0);
 }
@@ -357,7 +360,7 @@ TEST_OF_SUPERVISOR_DESK(who_has_answered_is_started_again)
 TEST_OF_SUPERVISOR_DESK(what_a_child_refuses_later_is_tried_again)
 {
     start(desk, "ant", "[ \"$1\" = again ] || kill -9 $$; echo no; exit 1");
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_int_equal(desk->restart_count, 4);
     assert_int_equal(desk->gave_up_count, 1);
     assert_true(desk->end.has_refused);
@@ -369,7 +372,7 @@ TEST_OF_SUPERVISOR_DESK(a_child_that_keeps_dying_is_given_up_after_growing_pause
 {
     static const int delays_ms[] = {100, 200, 400, 800};
     start(desk, "ant", "echo run; exit 3");
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_int_equal(desk->restart_count, 4);
     assert_int_equal(desk->gave_up_count, 1);
     assert_string_equal(desk->gave_up.name, "ant");
@@ -394,7 +397,7 @@ TEST_OF_SUPERVISOR_DESK(a_program_that_has_gone_is_given_up)
     aq_child_spec spec = {
         .name = "ant", .program = program, .log_path = cli_path(&desk->folder, "ant.log")};
     assert_int_equal(aq_supervisor_start(desk->supervisor, &spec, NULL), 0);
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     assert_int_equal(desk->restart_count, 1);
     assert_int_equal(desk->gave_up_count, 1);
     assert_says(desk->gave_up.how, "could not be started");
@@ -409,7 +412,7 @@ TEST_OF_SUPERVISOR_DESK(a_stopped_child_gets_sigterm_and_is_not_started_again)
     run_until_logged(desk, "ant", "ready");
     run_until_logged(desk, "bee", "ready");
     aq_supervisor_stop(desk->supervisor, "", 60000);
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     run_for(desk, 150);
     assert_string_equal(log_of(desk, "ant"), "ready\nbye\n");
     assert_int_equal(desk->dead_count, 1);
@@ -450,7 +453,7 @@ TEST_OF_SUPERVISOR_DESK(an_owner_may_stop_all_when_it_is_told_of_a_death)
     desk->stop_at_death = true;
     start(desk, "ant", "echo run; exit 3");
     start(desk, "bee", "exec sleep 60");
-    run_until_gone(desk);
+    run_until_gone(desk, "");
     run_for(desk, 150);
     assert_string_equal(log_of(desk, "ant"), "run\n");
     assert_int_equal(desk->restart_count, 1);
@@ -466,9 +469,7 @@ TEST_OF_SUPERVISOR_DESK(a_prefix_chooses_who_is_stopped)
     assert_int_equal(aq_supervisor_alive(desk->supervisor, "act"), 3);
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 4);
     aq_supervisor_stop(desk->supervisor, "actor", 60000);
-    while (aq_supervisor_alive(desk->supervisor, "actor") > 0) {
-        uv_run(&desk->loop, UV_RUN_ONCE);
-    }
+    run_until_gone(desk, "actor");
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 2);
     assert_int_equal(aq_supervisor_alive(desk->supervisor, "replay"), 1);
     assert_int_equal(desk->restart_count + desk->dead_count, 0); /* SIGTERM is what they died of */
@@ -481,7 +482,7 @@ TEST_OF_SUPERVISOR_DESK(starting_survives_every_failed_allocation)
         rc = try_start(desk, "ant", "exit 0", NULL);
         assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), rc == 0);
     }
-    run_until_gone(desk);
+    run_until_gone(desk, "");
 }
 
 TEST_OF_SUPERVISOR_DESK(a_supervisor_without_children_is_fine)
