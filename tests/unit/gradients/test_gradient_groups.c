@@ -19,6 +19,7 @@ typedef struct group_desk {
     aq_agent *agent;
     aq_trainer_core *core;
     aq_batch *group;
+    uint64_t newest; /* version */
     uint64_t offers;
 } group_desk;
 
@@ -49,7 +50,7 @@ static void begin_again(group_desk *desk, const char *more, uint64_t steps)
                                        more,
                                        NULL};
     aq_run_config config;
-    *desk = (group_desk){.offers = 0};
+    *desk = (group_desk){.newest = NEWEST};
     gradient_config(&config, assignments);
     config.actor.gradients = true;
     gradient_plan(&config, &desk->plan);
@@ -67,11 +68,6 @@ static void begin_again(group_desk *desk, const char *more, uint64_t steps)
     assert_succeeds(aq_trainer_core_create(&core, desk->agent, on_policy_due, desk, &desk->core));
     aq_trainer_core_configure(desk->core, &(aq_trainer_settings){.config = *settings});
     assert_succeeds(aq_batch_create(&desk->plan.layout, 0, 1, &desk->group));
-}
-
-static void begin(group_desk *desk, const char *more)
-{
-    begin_again(desk, more, 0);
 }
 
 static void end(group_desk *desk)
@@ -103,9 +99,19 @@ static void give(group_desk *desk, float size, uint32_t version, float good)
     desk->group->rows = 1;
     desk->group->version[0] = version;
     desk->group->reward[0] = good;
-    aq_trainer_core_train(desk->core, desk->group, NEWEST);
+    aq_trainer_core_train(desk->core, desk->group, desk->newest);
     aq_free(gradient);
     aq_free(residual);
+}
+
+/* Of one that has made all versions that there are; it has heard of its first. */
+static void begin(group_desk *desk, const char *more)
+{
+    begin_again(desk, more, 0);
+    desk->newest = 1;
+    give(desk, 0.0f, 1, 0.0f);
+    assert_int_equal(aq_trainer_core_take_sums(desk->core).failed, 1);
+    desk->newest = NEWEST;
 }
 
 static double told(const group_desk *desk, const aq_trainer_sums *sums, size_t metric)
