@@ -18,6 +18,7 @@
 #include "common/sys/cpu.h"
 #include "common/sys/machine.h"
 #include "common/sys/process.h"
+#include "learner/nn/blas.h"
 
 enum { SPEED_BYTES_MAX = 64 << 20, SPEED_BYTES_MAX_QUICK = 1 << 20, BATCH_OF_POLICIES = 1 };
 
@@ -25,17 +26,34 @@ enum { SPEED_BYTES_MAX = 64 << 20, SPEED_BYTES_MAX_QUICK = 1 << 20, BATCH_OF_POL
 static const struct setting {
     const char *name, *value;
 } settings[] = {
-    {"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"},     {"OPENBLAS_CORETYPE", NULL},
-    {"OPENBLAS_L2_SIZE", NULL},    {"DNNL_VERBOSE", NULL},       {"ONEDNN_VERBOSE", NULL},
-    {"DNNL_MAX_CPU_ISA", NULL},    {"ONEDNN_MAX_CPU_ISA", NULL}, {"GOTO_NUM_THREADS", NULL},
+    {"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"},   {"OPENBLAS_L2_SIZE", NULL},
+    {"DNNL_VERBOSE", NULL},        {"ONEDNN_VERBOSE", NULL},   {"DNNL_MAX_CPU_ISA", NULL},
+    {"ONEDNN_MAX_CPU_ISA", NULL},  {"GOTO_NUM_THREADS", NULL},
 };
+
+enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
+
+/* OpenBLAS chooses its kernels, unless it does not know this processor; NULL: it does. */
+static const char *blas_core_to_set(void)
+{
+    aq_blas_facts facts;
+    const char *core;
+    aq_blas_find_facts(&facts);
+    if (facts.env_coretype == NULL) {
+        return aq_blas_mend(&facts, &core) ? core : NULL;
+    }
+    const bool is_best =
+        facts.best_core != NULL && strcmp(facts.env_coretype, facts.best_core) == 0;
+    return is_best ? facts.best_core : NULL;
+}
 
 /* Returns when everything is as it must be. */
 static int ensure_settings(char **argv, aq_error *error)
 {
     bool changed = false;
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
-        const struct setting *wanted = &settings[i];
+    for (size_t i = 0; i <= SETTINGS; i++) {
+        const struct setting core = {"OPENBLAS_CORETYPE", blas_core_to_set()};
+        const struct setting *wanted = i < SETTINGS ? &settings[i] : &core;
         const char *now = getenv(wanted->name);
         if (now == NULL ? wanted->value == NULL
                         : wanted->value != NULL && strcmp(now, wanted->value) == 0) {
