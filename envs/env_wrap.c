@@ -298,7 +298,7 @@ static void fill_class(const aq_env_class *inner, const wrap_options *options, s
         .schema = schema,
         .begin = inner->begin != NULL ? begin : NULL,
         .end = inner->end != NULL ? end : NULL,
-        .works_elsewhere = inner->works_elsewhere,
+        .works_elsewhere = inner->works_elsewhere || options->sleep_us > 0,
         .reset = reset,
         .announce = inner->announce != NULL && !is_sticky ? announce : NULL,
         .step = step,

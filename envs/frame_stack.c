@@ -10,7 +10,7 @@
 /* Height and width: a channel that is not said. */
 static bool is_grey(const aq_space *frame)
 {
-    return frame->kind == AQ_SPACE_BOX && frame->dtype == AQ_DTYPE_U8 && frame->rank == 2;
+    return frame->kind == AQ_SPACE_BOX && frame->rank == 2;
 }
 
 void aq_frame_stack_init(aq_frame_stack *stack, const aq_space *frame, uint32_t frames,

@@ -109,6 +109,12 @@ static void schema_grey(const void *params, aq_schema *ret_schema)
     ret_schema->obs.shape[1] = 4;
 }
 
+static void schema_grey_floats(const void *params, aq_schema *ret_schema)
+{
+    schema_grey(params, ret_schema);
+    ret_schema->obs.dtype = AQ_DTYPE_F32;
+}
+
 /* Else a convolution would see two pictures beside each other, whatever it is told of channels. */
 TEST(grey_images_are_stacked_as_channels)
 {
@@ -124,6 +130,12 @@ TEST(grey_images_are_stacked_as_channels)
     const uint8_t both[] = {0, 10, 1, 11, 2, 12, 3, 13, 4, 14, 5, 15, 6, 16, 7, 17};
     assert_memory_equal(one.obs.bytes, both, sizeof(both));
     finish(&one);
+    grey.schema = schema_grey_floats;
+    start(&one, &grey, "test:CountImage?frame_stack=2");
+    assert_true(aq_space_is_picture(&one.env->schema.obs, &shape));
+    assert_true(shape.height == 2 && shape.width == 4 && shape.channels == 2);
+    finish(&one);
+    grey.schema = schema_grey;
     start(&one, &grey, "test:CountImage?action_repeat=2");
     assert_int_equal(one.env->schema.obs.rank, 2);
     finish(&one);
@@ -329,5 +341,6 @@ TEST_OF_COUNT(a_sleeping_environment_takes_time_but_no_processor, "?sleep_us=200
     (void)act(one, 0);
     assert_true(aq_clock_monotonic_ns() - begun_ns >= 40 * AQ_NS_PER_MS); /* each single step */
     assert_true(aq_clock_cpu_ns() - spent_ns < 10 * AQ_NS_PER_MS);
+    assert_true(one->env->class->works_elsewhere); /* or a bench would count processor time */
     refused(&count_env, "test:Count?sleep_us=1000001", AQ_E_INVALID, "sleep_us");
 }
