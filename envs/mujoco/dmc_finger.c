@@ -11,7 +11,7 @@
 #define SPIN_DAMPING 0.03 /* of the hinge, which is stiffer where it is to be held still */
 #define SPIN_SPEED   15   /* rad/s, downwards on the finger's side */
 
-enum { HINGE, SPINNER, CAP, PROXIMAL_SENSOR, HINGE_SENSOR, TIP_SENSOR, TOUCH_SENSOR };
+enum { HINGE, SPINNER, CAP, TARGET, PROXIMAL_SENSOR, HINGE_SENSOR, TIP_SENSOR, TOUCH_SENSOR };
 
 static const aq_suite_domain finger = {
     .name = "finger",
@@ -22,6 +22,7 @@ static const aq_suite_domain finger = {
             [HINGE] = {mjOBJ_JOINT, "hinge"},
             [SPINNER] = {mjOBJ_BODY, "spinner"},
             [CAP] = {mjOBJ_GEOM, "cap1"},
+            [TARGET] = {mjOBJ_SITE, "target"},
             [PROXIMAL_SENSOR] = {mjOBJ_SENSOR, "proximal"},
             [HINGE_SENSOR] = {mjOBJ_SENSOR, "hinge_velocity"},
             [TIP_SENSOR] = {mjOBJ_SENSOR, "tip"},
@@ -64,6 +65,12 @@ static double reward_spin(const aq_suite *suite, const aq_suite_lane *lane)
 
 /* -- turn ------------------------------------------------------------------------------------- */
 
+/* `goal` is the target's radius. */
+static void size_target(aq_suite *suite)
+{
+    suite->model->site_size[3 * suite->ids[TARGET]] = suite->task->goal;
+}
+
 /* The target is somewhere on the circle that the tip of the body moves on. */
 static bool start_turn(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 {
@@ -77,7 +84,6 @@ static bool start_turn(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
     return start(suite, lane, rng);
 }
 
-/* `goal` is the target's radius. */
 static double distance_to_target(const aq_suite *suite, const double target[2], const double tip[2])
 {
     const double way[2] = {target[0] - tip[0], target[1] - tip[1]};
@@ -105,8 +111,8 @@ static double reward_turn(const aq_suite *suite, const aq_suite_lane *lane)
 
 /* What the two tasks have in common that turn the body to a target. */
 #define TURN                                                                                       \
-    .domain = &finger, .obs_count = 12, .placed = "target_site_pos", .start = start_turn,          \
-    .observe = observe_turn, .reward = reward_turn
+    .domain = &finger, .obs_count = 12, .placed = "target_site_pos", .adapt = size_target,         \
+    .start = start_turn, .observe = observe_turn, .reward = reward_turn
 
 AQ_SUITE_CLASS(finger_spin, "Keep a body on a hinge spinning with a finger.", .domain = &finger,
                .obs_count = 9, .adapt = loosen_hinge, .start = start, .observe = observe_spin,

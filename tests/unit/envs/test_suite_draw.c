@@ -120,6 +120,20 @@ TEST(a_target_of_another_task_is_not_drawn)
     rig_fini(&spin);
 }
 
+TEST(a_target_is_drawn_as_large_as_it_counts)
+{
+    rig easy, hard;
+    rig_init(&easy, "dmc:finger_turn_easy");
+    rig_init(&hard, "dmc:finger_turn_hard");
+    rig_reset(&easy);
+    rig_reset(&hard);
+    draw(&easy, picture);
+    draw(&hard, other);
+    assert_true(count_pixels(picture, is_reddish) > count_pixels(other, is_reddish) + 5);
+    rig_fini(&easy);
+    rig_fini(&hard);
+}
+
 /* How far to the right of the middle the blue pixels are, in all. */
 static int blue_lean(const uint8_t *pixels)
 {
