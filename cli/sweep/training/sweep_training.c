@@ -292,6 +292,12 @@ bool aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, siz
 bool aq_sweep_training_is_over(const aq_sweep_study *study, const char *dir, size_t run)
 {
     aq_sweep_outcome outcome;
-    return study->runs[run].attempt > 1 && aq_sweep_training_outcome(study, dir, run, &outcome) &&
-           !outcome.is_failed;
+    const uint32_t rung = stage_of(study, run)->rung;
+    if (study->runs[run].attempt <= 1 || !aq_sweep_training_outcome(study, dir, run, &outcome) ||
+        outcome.is_failed) {
+        return false;
+    }
+    /* A winner's folder is the same at each rung: what lies there may be of the one before. */
+    return outcome.is_solved ||
+           outcome.figures[AQ_SWEEP_STEPS] >= (double)aq_sweep_study_steps(study, rung);
 }

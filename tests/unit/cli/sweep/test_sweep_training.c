@@ -131,8 +131,9 @@ TEST_IN_FOLDER(what_came_to_a_good_end_before_its_worker_was_lost_is_not_trained
         const char *result;
         bool is_over;
     } rows[] = {
-        {"{\"state\": \"solved\", \"env_steps\": 400, \"return_mean\": 480}", true},
-        {"{\"state\": \"budget\", \"env_steps\": 1000, \"return_mean\": 480}", true},
+        {ENDED(400, 480, true), true},
+        {ENDED(1000, 480, false), true},
+        {ENDED(400, 480, false), false}, /* of the rung before */
         {"{\"state\": \"interrupted\", \"env_steps\": 400, \"return_mean\": 480}", false},
         {"{\"state\": \"diverged\", \"env_steps\": 400}", false},
         {"{\"state\": \"sol", false},
