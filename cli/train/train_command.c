@@ -185,6 +185,7 @@ static int resolve_point(void *given, size_t index, char name[AQ_GRID_NAME_MAX],
     char texts[AQ_GRID_AXES_MAX][AQ_SETTINGS_KEY_MAX + 1 + AQ_GRID_VALUE_MAX];
     int rc = aq_train_grid_point(&arguments.grid, index, name, texts, &arguments.overrides, error);
     rc = rc != 0 ? rc : aq_train_settings_resolve(&arguments, ret_config, error);
+    rc = rc != 0 ? rc : set_offline(&arguments.options, ret_config, error);
     if (rc == 0 && arguments.seeds.count > 0) {
         ret_config->seed = 0;
     }
@@ -207,9 +208,6 @@ static int prepare(aq_train_arguments *arguments, aq_run_config *config, aq_erro
     }
     if (rc == 0) {
         rc = resolve_point(arguments, 0, point, config, error);
-    }
-    if (rc == 0) {
-        rc = set_offline(&arguments->options, config, error);
     }
     if (rc == 0 && arguments->seeds.count == 0 && config->seed == 0 && !arguments->print_config) {
         config->seed = 1 + aq_rng_system_seed() % DRAWN_SEED_MAX;

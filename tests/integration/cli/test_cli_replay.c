@@ -190,6 +190,9 @@ TEST(mistakes_are_answered_in_words)
                     "cql and rainbow",
                     "train", "--offline", at("steps.aqds"), "--run", at("no"), "--set",
                     "learner.algorithm=ppo", "--set", "limits.learner_steps=10", NULL);
+    program_refuses("ppo learns from what the actors of its run do", "train", "--offline",
+                    at("steps.aqds"), "--run", at("no"), "--seeds", "2", "--grid",
+                    "learner.algorithm=iql,ppo", "--set", "limits.learner_steps=10", NULL);
     program_refuses("are choices, for which dqn, qr_dqn, c51, sac, iql, cql and rainbow are made",
                     "train", "--offline", at("steps.aqds"), "--run", at("no"), "--set",
                     "learner.algorithm=td3_bc", NULL);
