@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/parse.h"
+#include "common/config/run_rules.h"
 #include "common/policy/format.h"
 #include "common/sys/options.h"
 
@@ -134,14 +135,20 @@ static void set_mode(aq_compare_arm *arm, enum aq_learning_mode mode, uint64_t p
     }
 }
 
-/* A format of floats has no bits to choose, whatever the others have. */
-static void set_precision(aq_compare_arm *arm)
+/* Most formats have no bits to choose, whatever the others have; layers of their own may have. */
+static void set_precision(aq_compare_arm *arm, const aq_run_config *config)
 {
     uint32_t format;
-    const bool is_of_floats =
-        aq_format_from_text(arm->name, &format) == 0 && !aq_format_is_integer(format);
-    (void)snprintf(arm->settings, sizeof(arm->settings), "quantizer.format=%s%s", arm->name,
-                   is_of_floats ? " quantizer.bits=8 learner.qat_bits=0" : "");
+    (void)snprintf(arm->settings, sizeof(arm->settings), "quantizer.format=%s", arm->name);
+    if (aq_format_from_text(arm->name, &format) != 0) {
+        return; /* it is refused when it is applied */
+    }
+    if (!aq_run_rules_hold_bits(config, format)) {
+        aq_text_append(arm->settings, sizeof(arm->settings), " quantizer.bits=8");
+    }
+    if (!aq_format_is_integer(format)) {
+        aq_text_append(arm->settings, sizeof(arm->settings), " learner.qat_bits=0");
+    }
 }
 
 size_t aq_compare_arms_find(const aq_compare_arm *arms, size_t count, enum aq_learning_mode mode,
@@ -177,9 +184,10 @@ static int add_scaled(aq_compare_arm *arms, size_t *count, enum aq_learning_mode
     return 0;
 }
 
-int aq_compare_arms_make(const aq_compare_request *request, uint32_t algorithm,
+int aq_compare_arms_make(const aq_compare_request *request, const aq_run_config *config,
                          aq_compare_arm *ret_arms, size_t *ret_count, aq_error *error)
 {
+    const uint32_t algorithm = config->learner.algorithm;
     size_t count = 0;
     for (; count < request->name_count; count++) {
         aq_compare_arm *arm = &ret_arms[count];
@@ -189,7 +197,7 @@ int aq_compare_arms_make(const aq_compare_request *request, uint32_t algorithm,
             set_mode(arm, (enum aq_learning_mode)aq_choice_find(modes, arm->name),
                      request->parallel, algorithm);
         } else {
-            set_precision(arm);
+            set_precision(arm, config);
         }
     }
     int rc = 0;

@@ -65,9 +65,9 @@ int aq_compare_request_names(aq_compare_request *request, const char *text,
 int aq_compare_request_scales(aq_compare_request *request, const char *text,
                               aq_error *error) AQ_MUST_USE;
 
-/* The arms for an algorithm, AQ_COMPARE_ARMS_MAX of them at most; those of other scales come last,
- * but for any that there is already under another name. AQ_E_INVALID for too many. */
-int aq_compare_arms_make(const aq_compare_request *request, uint32_t algorithm,
+/* The arms for what all have in common, AQ_COMPARE_ARMS_MAX of them at most; those of other scales
+ * come last, but for any that there is already under another name. AQ_E_INVALID for too many. */
+int aq_compare_arms_make(const aq_compare_request *request, const aq_run_config *config,
                          aq_compare_arm *ret_arms, size_t *ret_count, aq_error *error) AQ_MUST_USE;
 
 /* The arm in which `mode` has so many side by side; `count` when there is none. */

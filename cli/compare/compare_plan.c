@@ -19,8 +19,7 @@ enum { FILE_BYTES_MAX = 1 << 20 };
 
 int aq_compare_plan_arms(aq_compare_plan *plan, aq_error *error)
 {
-    return aq_compare_arms_make(&plan->request, plan->config.learner.algorithm, plan->arms,
-                                &plan->arm_count, error);
+    return aq_compare_arms_make(&plan->request, &plan->config, plan->arms, &plan->arm_count, error);
 }
 
 int aq_compare_plan_config(const aq_compare_plan *plan, size_t arm, uint64_t seed,

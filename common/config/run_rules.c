@@ -97,6 +97,20 @@ static int check_qat(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
+bool aq_run_rules_hold_bits(const aq_run_config *config, uint32_t format)
+{
+    aq_layer_formats chosen = {0};
+    const uint32_t bits = (uint32_t)config->quantizer.bits;
+    bool holds = aq_format_holds_bits(format, bits);
+    if (aq_layer_formats_parse(config->quantizer.layer_formats, &chosen, NULL) != 0) {
+        return holds; /* it is refused elsewhere */
+    }
+    for (size_t i = 0; i < chosen.count; i++) {
+        holds = holds || aq_format_holds_bits(chosen.rows[i].format, bits);
+    }
+    return holds;
+}
+
 static int check_quantizer(const aq_run_config *config, aq_error *error)
 {
     aq_layer_formats chosen;
@@ -106,11 +120,7 @@ static int check_quantizer(const aq_run_config *config, aq_error *error)
         return aq_fail_context(error, rc, "quantizer.layer_formats \"%s\"",
                                config->quantizer.layer_formats);
     }
-    bool holds = aq_format_holds_bits(aq_run_config_format(config), bits);
-    for (size_t i = 0; i < chosen.count; i++) {
-        holds = holds || aq_format_holds_bits(chosen.rows[i].format, bits);
-    }
-    if (bits != BITS_ALL && !holds) {
+    if (bits != BITS_ALL && !aq_run_rules_hold_bits(config, aq_run_config_format(config))) {
         return aq_fail(error, AQ_E_INVALID,
                        "quantizer.bits is %u, but no layer is int8 or int8-tensor: "
                        "quantizer.format %s has bits of its own",

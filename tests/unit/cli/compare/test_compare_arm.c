@@ -10,12 +10,13 @@ static size_t make_arms_of(uint32_t algorithm, const char *modes, uint64_t paral
                            const char *scales)
 {
     aq_compare_request request = {.subject = AQ_COMPARE_MODES, .parallel = parallel};
+    const aq_run_config config = {.learner.algorithm = algorithm};
     size_t count = 0;
     assert_succeeds(aq_compare_request_names(&request, modes, &refusal));
     if (scales != NULL) {
         assert_succeeds(aq_compare_request_scales(&request, scales, &refusal));
     }
-    assert_succeeds(aq_compare_arms_make(&request, algorithm, arms, &count, &refusal));
+    assert_succeeds(aq_compare_arms_make(&request, &config, arms, &count, &refusal));
     return count;
 }
 
@@ -75,12 +76,13 @@ TEST(a_scale_adds_arms_but_for_those_that_there_are)
 TEST(more_arms_than_a_chart_has_lines_are_refused)
 {
     aq_compare_request request = {.subject = AQ_COMPARE_MODES, .parallel = 2};
+    const aq_run_config config = {.learner.algorithm = AQ_ALGORITHM_DQN};
     size_t count = 0;
     assert_succeeds(
         aq_compare_request_names(&request, "experience,sync,async,model,hybrid", &refusal));
     assert_succeeds(aq_compare_request_scales(&request, "1,4,8", &refusal));
-    assert_refused(aq_compare_arms_make(&request, AQ_ALGORITHM_DQN, arms, &count, &refusal),
-                   AQ_E_INVALID, "these are more than 16 kinds of runs");
+    assert_refused(aq_compare_arms_make(&request, &config, arms, &count, &refusal), AQ_E_INVALID,
+                   "these are more than 16 kinds of runs");
 }
 
 TEST(lists_that_are_none_are_refused)

@@ -75,10 +75,28 @@ TEST_IN_FOLDER(bits_are_of_the_precisions_that_have_some)
     aq_run_config config;
     aq_compare_plan plan = make_plan("d", "fp32,bf16,int8");
     plan.config.quantizer.bits = plan.config.learner.qat_bits = 6;
+    assert_succeeds(aq_compare_plan_arms(&plan, &refusal));
     assert_succeeds(aq_compare_plan_check(&plan, &schema, &refusal));
     assert_succeeds(aq_compare_plan_config(&plan, 2, 5, &config, &refusal));
     assert_int_equal(config.quantizer.bits, 6);
     assert_int_equal(config.learner.qat_bits, 6);
+
+    /* Not of integers that have their own; but of any in which a layer has some. */
+    static const struct {
+        const char *layer_formats;
+        uint64_t bits[3];
+    } rows[] = {{"", {8, 8, 6}}, {"0:int8-tensor", {6, 6, 6}}, {"0:int4", {8, 8, 6}}};
+    EACH_ROW(i, rows) {
+        plan = make_plan("d", "fp32,int4,int8");
+        plan.config.quantizer.bits = 6;
+        (void)strcpy(plan.config.quantizer.layer_formats, rows[i].layer_formats);
+        assert_succeeds(aq_compare_plan_arms(&plan, &refusal));
+        assert_succeeds(aq_compare_plan_check(&plan, &schema, &refusal));
+        for (size_t arm = 0; arm < 3; arm++) {
+            assert_succeeds(aq_compare_plan_config(&plan, arm, 5, &config, &refusal));
+            assert_int_equal(config.quantizer.bits, rows[i].bits[arm]);
+        }
+    }
 }
 
 TEST_IN_FOLDER(no_run_ends_for_being_good)
