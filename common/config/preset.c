@@ -123,9 +123,23 @@ static bool is_wished(const aq_preset *preset, const aq_preset_wish *wish)
                       (!wish->by_gradients || aq_gradients_suit(&preset->config)));
 }
 
-/* A family may have none that is taken without its algorithm, or none of the one asked for. */
-static int fail_unknown(const char *name, const char *task, aq_error *error)
+/* Whether it could be taken, if it is named in full. */
+static bool is_for_task(size_t index, const aq_schema *schema)
 {
+    aq_preset preset;
+    if (aq_preset_read(index, &preset, NULL) != 0) {
+        return false;
+    }
+    const uint32_t algorithm = preset.config.learner.algorithm;
+    return aq_algorithm_takes(algorithm, &schema->action) &&
+           (schema->obs.kind == AQ_SPACE_DISCRETE ||
+            !aq_algorithm_has(algorithm, AQ_LEARNS_A_TABLE));
+}
+
+/* A family may have none that is taken without its algorithm, or none of the one asked for. */
+static int fail_unknown(const aq_preset_wish *wish, aq_error *error)
+{
+    const char *name = wish->name, *task = wish->task;
     char members[AQ_ERROR_TEXT_MAX / 2] = "";
     aq_nearest nearest;
     aq_nearest_init(&nearest, name);
@@ -135,7 +149,7 @@ static int fail_unknown(const char *name, const char *task, aq_error *error)
         (void)snprintf(family, sizeof(family), "%.*s", (int)family_length(full), full);
         aq_nearest_offer(&nearest, full);
         aq_nearest_offer(&nearest, family);
-        if (strcmp(family, name) == 0) {
+        if (strcmp(family, name) == 0 && is_for_task(i, wish->schema)) {
             aq_text_append(members, sizeof(members), "%s%s", members[0] != '\0' ? ", " : "", full);
         }
     }
@@ -144,7 +158,7 @@ static int fail_unknown(const char *name, const char *task, aq_error *error)
                ? aq_fail(error, AQ_E_NOT_FOUND,
                          "none of the presets '%s' is for %s unless it is named in full: %s", name,
                          task, members)
-           : near != NULL
+           : near != NULL && strcmp(near, name) != 0
                ? aq_fail(error, AQ_E_NOT_FOUND, "there is no preset '%s'; did you mean '%s'?", name,
                          near)
                : aq_fail(error, AQ_E_NOT_FOUND,
@@ -169,7 +183,7 @@ int aq_preset_choose(const aq_preset_wish *wish, const char **ret_name, aq_error
         }
     }
     if (wish->name != NULL) {
-        return fail_unknown(wish->name, wish->task, error);
+        return fail_unknown(wish, error);
     }
     *ret_name = AQ_PRESET_NONE;
     return 0;

@@ -153,7 +153,7 @@ TEST_WITH(a_preset_that_there_is_not_is_said, setup, NULL)
     /* Which is for choices. */
     wish = (aq_preset_wish){"cartpole", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, false};
     assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND,
-                   "for gym:Pendulum-v1");
+                   "there is no preset 'cartpole' for gym:Pendulum-v1");
     wish = (aq_preset_wish){"offline", "gym:Pendulum-v1", &floats, AQ_ALGORITHM_AUTO, false};
     assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND,
                    "named in full: offline-td3_bc, offline-iql, offline-cql");
