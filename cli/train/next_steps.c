@@ -128,8 +128,10 @@ static void compare_formats(next_steps *next)
 {
     const aq_run_config *config = next->report->config;
     char path[PATH_MAX + 16], word[WORD_MAX];
-    if (next->report->policy_format == AQ_FORMAT_F32 && next->report->policy_fallbacks == 0 &&
-        aq_run_config_format(config) != AQ_FORMAT_F32) {
+    const bool is_fp32 = aq_run_config_format(config) == AQ_FORMAT_F32;
+    const bool left_fp32 =
+        next->report->policy_format == AQ_FORMAT_F32 && next->report->policy_fallbacks == 0;
+    if (is_fp32 ? !next->report->int8_quantizes : left_fp32) {
         return; /* nothing is quantized: it would be the same run */
     }
     (void)snprintf(path, sizeof(path), "%s/config.yaml", next->report->run_dir);
@@ -138,8 +140,7 @@ static void compare_formats(next_steps *next)
         add(next, "--offline %s", aq_shell_word(word, sizeof(word), next->options->data_set));
     }
     add(next, "--config %s", aq_shell_word(word, sizeof(word), path));
-    add(next, "--set quantizer.format=%s",
-        aq_run_config_format(config) == AQ_FORMAT_F32 ? "int8" : "fp32");
+    add(next, "--set quantizer.format=%s", is_fp32 ? "int8" : "fp32");
     if (config->quantizer.layer_formats[0] != '\0') {
         add(next, "--set quantizer.layer_formats=");
     }

@@ -14,6 +14,7 @@
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/config/algorithm_rows.h"
+#include "common/config/layer_plan.h"
 #include "common/config/solved.h"
 #include "common/sys/cpu.h"
 #include "common/sys/file.h"
@@ -28,13 +29,23 @@ enum { REPORT_EPISODES = 100 };
 /* Names the stream of the episodes that judge the finished run. */
 #define REPORT_STREAM UINT64_C(0x7265706f7274)
 
-static int evaluate(const aq_run_config *config, aq_env *env, const char *policy_path,
+/* Of the same run in int8, as the next steps propose it. */
+static bool int8_quantizes(const aq_run_config *config, const aq_net_spec *spec)
+{
+    aq_run_config other = *config;
+    other.quantizer.layer_formats[0] = '\0';
+    other.learner.qat_bits = 0;
+    return aq_settings_assign(aq_run_config_table(), "quantizer.format=int8", &other, NULL) == 0 &&
+           aq_layer_plan_quantizes(&other, spec);
+}
+
+static int evaluate(aq_train_report *report, aq_env *env, const char *policy_path,
                     aq_evaluation *ret_result, aq_error *error)
 {
     aq_snapshot *snapshot = NULL;
     aq_engine *engine = NULL;
     aq_rng rng;
-    aq_rng_init(&rng, config->seed, REPORT_STREAM);
+    aq_rng_init(&rng, report->config->seed, REPORT_STREAM);
     int rc = aq_policy_file_read(policy_path, &snapshot, error);
     if (rc == 0) {
         rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
@@ -42,6 +53,7 @@ static int evaluate(const aq_run_config *config, aq_env *env, const char *policy
     if (rc == 0) {
         rc = aq_evaluate(env, engine, REPORT_EPISODES, aq_rng_next(&rng), ret_result, error);
     }
+    report->int8_quantizes = rc == 0 && int8_quantizes(report->config, &snapshot->spec);
     aq_engine_destroy(engine);
     aq_snapshot_unref(snapshot);
     return rc;
@@ -56,7 +68,7 @@ static int judge_fp32(aq_env *env, aq_train_report *report, aq_error *error)
     if (report->policy_format == AQ_FORMAT_F32 || !aq_path_exists(path)) {
         return 0;
     }
-    int rc = evaluate(report->config, env, path, &evaluation, error);
+    int rc = evaluate(report, env, path, &evaluation, error);
     if (rc == 0 && evaluation.version == report->policy_version) {
         report->fp32_mean = evaluation.return_mean;
         report->fp32_std = evaluation.return_std;
@@ -76,7 +88,7 @@ static int judge(aq_train_report *report, aq_error *error)
         rc = aq_run_config_threshold(report->config, env->reward_threshold, &report->threshold);
     }
     if (rc == 0 && aq_path_exists(path)) {
-        rc = evaluate(report->config, env, path, &evaluation, error);
+        rc = evaluate(report, env, path, &evaluation, error);
     }
     if (rc == 0 && evaluation.episodes > 0) {
         report->episodes = evaluation.episodes;

@@ -25,6 +25,7 @@ typedef struct aq_train_report {
     uint32_t policy_format;      /* the same as enum aq_format, when there is one */
     double wall_s;               /* of this call */
     double run_s;                /* of the whole run, as far as it is known */
+    bool int8_quantizes;         /* some layer of it, in the same run; false without episodes */
     uint64_t env_steps, learner_steps, policy_versions;
     uint64_t policy_fallbacks; /* of policy_versions, in fp32 instead */
     uint64_t broadcast_bytes, broadcast_bytes_fp32;

@@ -3,8 +3,10 @@
  */
 #include "cli/train/next_steps.h"
 #include "cli/train/train_report.h"
+#include "common/wire/wire_policy.h"
 #include "tests/support/config_kit.h"
 #include "tests/support/file_kit.h"
+#include "tests/support/policy_of.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/status_fixture.h"
@@ -335,6 +337,19 @@ TEST_IN_FOLDER(where_nothing_is_quantized_no_other_precision_is_to_be_tried)
     assert_null(strstr(printed(&report), "quantizer.format"));
     report.policy_fallbacks = 1; /* of which it may be one */
     assert_says(printed(&report), "quantizer.format=fp32");
+
+    config.quantizer.format = 1;
+    report = report_of(state, &config, &result);
+    assert_says(printed(&report), "quantizer.format=int8");
+    config.learner.algorithm = AQ_ALGORITHM_PPO;
+    const aq_layer_spec last = aq_layer_linear(4, 2, AQ_ACTIVATION_NONE);
+    const aq_snapshot *other = cli_policy(AQ_FORMAT_F32, 7);
+    const aq_net_spec spec = net_of_layers(&last, 1);
+    assert_succeeds(aq_policy_file_write(
+        cli_path(state, "policy.aq"), policy_of(&spec, AQ_HEAD_ARGMAX, other->task, &other->schema),
+        &refusal));
+    report = report_of(state, &config, &result);
+    assert_null(strstr(printed(&report), "quantizer.format"));
 }
 
 TEST_IN_FOLDER(the_other_precision_is_what_to_try_next)
