@@ -43,14 +43,25 @@ static bool are_of_one_file(const char *first, const char *second)
            are_one(&one, &two) && strcmp(name_one, name_two) == 0;
 }
 
-/* Whether the file is one of the policies of a run. */
-static bool is_policy_of(const char *folder, const char *file)
+/* Whether the file is one of the policies of a run, which is named by its folder or one of them. */
+static bool is_policy_of(const char *run, const char *file)
 {
-    char policy[PATH_MAX], exact[PATH_MAX];
-    return aq_path_is_folder(folder) &&
-           aq_path_in(policy, sizeof(policy), folder, "policy.aq", NULL) == 0 &&
-           aq_path_in(exact, sizeof(exact), folder, "policy.fp32.aq", NULL) == 0 &&
-           (are_of_one_file(policy, file) || are_of_one_file(exact, file));
+    static const char *const names[] = {"policy.aq", "policy.fp32.aq"};
+    const bool is_folder = aq_path_is_folder(run);
+    const char *slash = strrchr(run, '/');
+    const char *name = slash != NULL ? slash + 1 : run;
+    const size_t length = is_folder ? strlen(run) : (size_t)(name - run);
+    bool is_run = is_folder, is_policy = false;
+    for (size_t i = 0; i < 2; i++) {
+        is_run = is_run || strcmp(name, names[i]) == 0;
+    }
+    for (size_t i = 0; is_run && i < 2; i++) {
+        char policy[PATH_MAX];
+        is_policy = is_policy || (aq_text_format(policy, sizeof(policy), "%.*s%s%s", (int)length,
+                                                 run, is_folder ? "/" : "", names[i]) == 0 &&
+                                  are_of_one_file(policy, file));
+    }
+    return is_policy;
 }
 
 int aq_output_check(const char *source, const char *target, aq_error *error)
@@ -61,12 +72,12 @@ int aq_output_check(const char *source, const char *target, aq_error *error)
     if (source == NULL || target == NULL) {
         return 0;
     }
-    if (is_policy_of(source, target)) {
-        return aq_fail(error, AQ_E_INVALID, "%s is the run's own policy, and would be written over",
-                       target);
+    if (are_of_one_file(source, target)) {
+        return aq_fail(error, AQ_E_INVALID, "%s would be written over itself", source);
     }
-    return are_of_one_file(source, target)
-               ? aq_fail(error, AQ_E_INVALID, "%s would be written over itself", source)
+    return is_policy_of(source, target)
+               ? aq_fail(error, AQ_E_INVALID,
+                         "%s is the run's own policy, and would be written over", target)
                : 0;
 }
 

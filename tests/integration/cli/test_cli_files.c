@@ -189,6 +189,8 @@ TEST_IN_FOLDER(nor_over_a_policy_of_the_run)
     cli_write_run(*state);
     program_refuses(words, "quantize", *state, exact, NULL);
     program_refuses(words, "quantize", *state, policy, NULL);
+    program_refuses(words, "quantize", exact, policy, NULL);
+    program_refuses(words, "play", *state, "--gif", exact, NULL);
     program_refuses(words, "export", *state, "-o", exact, NULL);
     program_refuses(words, "export", *state, "-o", cli_path(state, "p.c"), "--header", policy,
                     NULL);
