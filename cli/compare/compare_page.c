@@ -128,10 +128,14 @@ static void add_title(const aq_compare_summary *summary, aq_long_text *out)
     aq_html_begin(out, title);
     aq_long_text_add(out, "<h1>");
     aq_long_text_add_html(out, plan->config.task);
-    aq_long_text_add(out,
-                     ": %s</h1>\n<p>Preset %s, networks of %s, %s of %" PRIu64 " environments, ",
-                     subjects[plan->request.subject], plan->config.preset,
-                     plan->config.learner.hidden, actors, plan->config.actor.envs);
+    aq_long_text_add(out, ": %s</h1>\n<p>Preset %s, ", subjects[plan->request.subject],
+                     plan->config.preset);
+    if (!aq_algorithm_has(plan->config.learner.algorithm, AQ_LEARNS_A_TABLE)) {
+        const char *hidden = plan->config.learner.hidden;
+        aq_long_text_add(out, "%s%s, ", hidden[0] != '\0' ? "networks of " : "no hidden layers",
+                         hidden);
+    }
+    aq_long_text_add(out, "%s of %" PRIu64 " environments, ", actors, plan->config.actor.envs);
     aq_long_text_add(out, "%s environment steps a run. Threshold %s, %s.</p>\n", steps,
                      aq_figure_number(&room, summary->threshold),
                      aq_compare_threshold_words(summary));

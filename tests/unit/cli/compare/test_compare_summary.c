@@ -270,6 +270,23 @@ TEST_OF_RUNS(a_figure_of_times_shows_those_that_it_is_of)
     aq_long_text_fini(&picture);
 }
 
+TEST_OF_RUNS(the_report_tells_what_networks_there_are)
+{
+    static const struct {
+        uint32_t algorithm;
+        const char *hidden, *words;
+    } rows[] = {{AQ_ALGORITHM_DQN, "64,64", ", networks of 64,64, "},
+                {AQ_ALGORITHM_DQN, "", ", no hidden layers, "},
+                {AQ_ALGORITHM_Q, "64,64", "<p>Preset none, 3 actors "}};
+    plan.config.actor.count = 3;
+    EACH_ROW(i, rows) {
+        plan.config.learner.algorithm = rows[i].algorithm;
+        (void)strcpy(plan.config.learner.hidden, rows[i].hidden);
+        assert_int_equal(aq_compare_report_write(summarize(200), NULL), 0);
+        assert_says(file_text(cli_path(state, "report.html")), rows[i].words);
+    }
+}
+
 TEST_OF_RUNS(the_report_holds_everything)
 {
     static const char *const words[] = {"<!DOCTYPE html>",
