@@ -115,10 +115,11 @@ static int prepare(const sweep_arguments *arguments, char *ret_dir, aq_error *er
     int rc = 0;
     if (arguments->resume && arguments->folder == NULL) {
         rc = aq_fail(error, AQ_E_INVALID, "--resume needs --folder DIR");
-    } else if (arguments->found && (arguments->json || arguments->workers > 0)) {
+    } else if (arguments->found &&
+               (arguments->json || arguments->workers > 0 || arguments->resume)) {
         rc = aq_fail(error, AQ_E_INVALID,
-                     "--json and --workers are for a sweep that is started; --found only makes its "
-                     "folder");
+                     "--json, --workers and --resume are for a sweep that is started; --found only "
+                     "makes its folder");
     } else if (!arguments->resume && arguments->spec == NULL) {
         rc = aq_fail(error, AQ_E_INVALID, "which SPEC.yaml? docs/sweeps.md says what it holds");
     } else if (arguments->spec != NULL) {
