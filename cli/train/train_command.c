@@ -87,7 +87,9 @@ static const aq_option option_rows[] = {
      "ACTORQ_HTTP (default: on this host, at a port that is free, which is said)",
      AQ_TO_TEXT(aq_train_arguments, options.http)},
     {"no-http", 0, NULL, "serve neither", AQ_TO_FLAG(aq_train_arguments, no_http)},
-    {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop",
+    {"print-config", 0, NULL,
+     "print every setting with its bounds and meaning, of a grid those of its first point, and "
+     "stop",
      AQ_TO_FLAG(aq_train_arguments, print_config)},
     AQ_PARENT_OPTION_ROW,
     AQ_JSON_OPTION_ROW(aq_train_arguments, json, "the result"),
