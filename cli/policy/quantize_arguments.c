@@ -131,13 +131,13 @@ int aq_quantize_arguments_check(const aq_quantize_arguments *arguments, const aq
 {
     const aq_quantize_plan *plan = &arguments->plan.quantize;
     bool has[AQ_FORMAT_COUNT + 1] = {false}, has_integers = false;
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        if (aq_layer_is_quantizable(&spec->layers[i])) {
-            const uint32_t own = plan->layer_formats[i];
-            const uint32_t format = own != 0 ? own : plan->format;
-            has[format] = true;
-            has_integers |= aq_format_is_integer(format);
-        }
+    uint32_t layers[AQ_NET_LAYERS_MAX];
+    const uint32_t count = aq_layer_formats_choices(spec, layers);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t own = plan->layer_formats[layers[i]];
+        const uint32_t format = own != 0 ? own : plan->format;
+        has[format] = true;
+        has_integers |= aq_format_is_integer(format);
     }
     if (plan->paper && !has[AQ_FORMAT_INT8_TENSOR]) {
         return aq_fail(error, AQ_E_INVALID, "--method paper is for --format int8-tensor");
