@@ -15,8 +15,8 @@ int aq_sweep_sort(const aq_sweep_study *study, uint32_t *stages, size_t count) A
 bool aq_sweep_are_alike(const aq_sweep_study *study, uint32_t left, uint32_t right);
 
 /* The last stage of each trial that has one that is over, at a higher rung first and then in that
- * order, behind all those that failed: what is known of all trials. The caller frees them with
- * aq_free. AQ_E_NOMEM. */
+ * order, and behind them all those that failed: what is known of all trials. The caller frees them
+ * with aq_free. AQ_E_NOMEM. */
 int aq_sweep_known(const aq_sweep_study *study, uint32_t **ret_stages,
                    size_t *ret_count) AQ_MUST_USE;
 
