@@ -17,6 +17,7 @@
 #include "common/base/memory.h"
 #include "common/base/mutex.h"
 #include "replay/disk/segment_format.h"
+#include "replay/disk/segment_mapping.h"
 
 enum segment_state { LIVE, DROPPED, EMPTIED, NOTED };
 
@@ -35,7 +36,7 @@ typedef struct segment_entry {
     bool distrusted;
     place *places;
     size_t place_count, place_capacity;
-    aq_segment_mapping *mapping; /* or NULL */
+    aq_lease *mapping; /* or NULL */
 } segment_entry;
 
 struct aq_segment_map {
@@ -63,7 +64,7 @@ int aq_segment_map_create(const aq_segment_folder *folder, aq_segment_map **ret_
 
 static void give_back(segment_entry *entry)
 {
-    aq_segment_mapping_unref(entry->mapping);
+    aq_lease_unref(entry->mapping);
     aq_free(entry->places);
     entry->mapping = NULL;
     entry->places = NULL;
@@ -119,12 +120,12 @@ void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size)
     aq_mutex_unlock(&map->mutex);
 }
 
-void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_segment_mapping *mapping)
+void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_lease *mapping)
 {
     aq_mutex_lock(&map->mutex);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL && entry->mapping == NULL);
-    entry->mapping = aq_segment_mapping_ref(mapping);
+    entry->mapping = aq_lease_ref(mapping);
     aq_mutex_unlock(&map->mutex);
 }
 
@@ -303,15 +304,15 @@ void aq_segment_map_place(aq_segment_map *map, uint64_t segment, uint64_t number
 static int map_up_to(aq_segment_map *map, segment_entry *entry, uint64_t size)
 {
     char path[PATH_MAX];
-    if (entry->mapping != NULL && aq_segment_mapping_size(entry->mapping) >= size) {
+    if (entry->mapping != NULL && entry->mapping->size >= size) {
         return 0;
     }
     const uint64_t wanted = size > entry->size_expected ? size : entry->size_expected;
-    aq_segment_mapping *mapping;
+    aq_lease *mapping;
     int rc = aq_segment_mapping_open(aq_segment_path(map->folder->path, entry->segment, path),
                                      (size_t)wanted, &mapping);
     if (rc == 0) {
-        aq_segment_mapping_unref(entry->mapping);
+        aq_lease_unref(entry->mapping);
         entry->mapping = mapping;
     }
     return rc;
@@ -331,7 +332,7 @@ static int lease_place(aq_segment_map *map, segment_entry *entry, const place *a
     if (rc != 0) {
         return rc;
     }
-    const uint8_t *header = aq_segment_mapping_bytes(entry->mapping) + at->offset;
+    const uint8_t *header = entry->mapping->bytes + at->offset;
     const uint32_t salt = aq_record_salt(map->folder->identity.store, entry->segment);
     if (!aq_record_decode(header, salt, &record) || record.kind != AQ_RECORD_FRAME ||
         record.number != at->number ||

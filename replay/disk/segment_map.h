@@ -16,7 +16,6 @@
 #include "common/base/error.h"
 #include "common/base/lease.h"
 #include "replay/disk/segment_folder.h"
-#include "replay/disk/segment_mapping.h"
 
 typedef struct aq_segment_map aq_segment_map;
 
@@ -33,7 +32,7 @@ int aq_segment_map_add(aq_segment_map *map, uint64_t segment, uint64_t size_expe
 void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size);
 
 /* A mapping of the file that there is already; a reference is taken. */
-void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_segment_mapping *mapping);
+void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_lease *mapping);
 
 /* A sync of the file failed after its frames were told to be durable: pages that never came to the
  * disk may be clean for the kernel, so no frame is leased from it any more. */

@@ -11,23 +11,18 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/base/references.h"
 
-struct aq_segment_mapping {
-    const uint8_t *bytes;
-    size_t size;
-    aq_references references;
-};
+static void unmap(aq_lease *mapping)
+{
+    int rc = munmap((void *)(uintptr_t)mapping->bytes, mapping->size);
+    AQ_ASSERT(rc == 0);
+    aq_free(mapping);
+}
 
-typedef struct mapped_lease {
-    aq_lease lease; /* first */
-    aq_segment_mapping *mapping;
-} mapped_lease;
-
-int aq_segment_mapping_open(const char *path, size_t size, aq_segment_mapping **ret_mapping)
+int aq_segment_mapping_open(const char *path, size_t size, aq_lease **ret_mapping)
 {
     AQ_ASSERT(size > 0);
-    aq_segment_mapping *mapping = aq_alloc(1, sizeof(*mapping));
+    aq_lease *mapping = aq_alloc(1, sizeof(*mapping));
     if (mapping == NULL) {
         errno = ENOMEM;
         return AQ_E_NOMEM;
@@ -45,9 +40,7 @@ int aq_segment_mapping_open(const char *path, size_t size, aq_segment_mapping **
         rc = errno == ENODEV ? AQ_E_UNSUPPORTED : errno == ENOMEM ? AQ_E_NOMEM : AQ_E_IO;
         goto fail;
     }
-    mapping->bytes = bytes;
-    mapping->size = size;
-    aq_references_init(&mapping->references);
+    aq_lease_init(mapping, bytes, size, unmap);
     *ret_mapping = mapping;
     return 0;
 
@@ -56,50 +49,28 @@ fail:
     return rc;
 }
 
-aq_segment_mapping *aq_segment_mapping_ref(aq_segment_mapping *mapping)
+typedef struct part_lease {
+    aq_lease lease; /* first */
+    aq_lease *whole;
+} part_lease;
+
+static void free_part(aq_lease *lease)
 {
-    aq_references_add(&mapping->references);
-    return mapping;
+    part_lease *part = (part_lease *)(void *)lease;
+    aq_lease_unref(part->whole);
+    aq_free(part);
 }
 
-void aq_segment_mapping_unref(aq_segment_mapping *mapping)
+int aq_segment_mapping_lease(aq_lease *whole, size_t offset, size_t size, aq_lease **ret_part)
 {
-    if (mapping == NULL || !aq_references_drop(&mapping->references)) {
-        return;
-    }
-    int rc = munmap((void *)(uintptr_t)mapping->bytes, mapping->size);
-    AQ_ASSERT(rc == 0);
-    aq_free(mapping);
-}
-
-const uint8_t *aq_segment_mapping_bytes(const aq_segment_mapping *mapping)
-{
-    return mapping->bytes;
-}
-
-size_t aq_segment_mapping_size(const aq_segment_mapping *mapping)
-{
-    return mapping->size;
-}
-
-static void free_lease(aq_lease *lease)
-{
-    mapped_lease *mapped = (mapped_lease *)(void *)lease;
-    aq_segment_mapping_unref(mapped->mapping);
-    aq_free(mapped);
-}
-
-int aq_segment_mapping_lease(aq_segment_mapping *mapping, size_t offset, size_t size,
-                             aq_lease **ret_lease)
-{
-    AQ_ASSERT(offset <= mapping->size);
-    AQ_ASSERT(size <= mapping->size - offset);
-    mapped_lease *mapped = aq_alloc(1, sizeof(*mapped));
-    if (mapped == NULL) {
+    AQ_ASSERT(offset <= whole->size);
+    AQ_ASSERT(size <= whole->size - offset);
+    part_lease *part = aq_alloc(1, sizeof(*part));
+    if (part == NULL) {
         return AQ_E_NOMEM;
     }
-    mapped->mapping = aq_segment_mapping_ref(mapping);
-    aq_lease_init(&mapped->lease, mapping->bytes + offset, size, free_lease);
-    *ret_lease = &mapped->lease;
+    part->whole = aq_lease_ref(whole);
+    aq_lease_init(&part->lease, whole->bytes + offset, size, free_part);
+    *ret_part = &part->lease;
     return 0;
 }

@@ -15,6 +15,7 @@
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "replay/disk/segment_format.h"
+#include "replay/disk/segment_mapping.h"
 #include "replay/disk/segment_snapshot.h"
 #include "replay/disk/segment_view.h"
 

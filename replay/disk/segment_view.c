@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "replay/disk/segment_format.h"
+#include "replay/disk/segment_mapping.h"
 
 #define PROBE_BYTES ((size_t)64 * 1024)
 
@@ -129,7 +130,7 @@ int aq_segment_view_open(const aq_segment_folder *folder, uint64_t segment,
         if (rc != 0) {
             return aq_segment_fail(error, view.path, "map", errno);
         }
-        view.bytes = aq_segment_mapping_bytes(view.mapping);
+        view.bytes = view.mapping->bytes;
         rc = check_header(&view, folder->identity.store, found.zeroed, error);
     }
     if (rc != 0) {
@@ -142,6 +143,6 @@ int aq_segment_view_open(const aq_segment_folder *folder, uint64_t segment,
 
 void aq_segment_view_close(aq_segment_view *view)
 {
-    aq_segment_mapping_unref(view->mapping);
+    aq_lease_unref(view->mapping);
     view->mapping = NULL;
 }

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/base/lease.h"
 #include "replay/disk/segment_folder.h"
-#include "replay/disk/segment_mapping.h"
 
 enum aq_segment_state {
     AQ_SEGMENT_GOOD,
@@ -25,8 +25,8 @@ typedef struct aq_segment_view {
     enum aq_segment_state state;
     const uint8_t *bytes;
     size_t size;
-    int read_errno;              /* why the file can't be read beyond `size`; 0: there is no more */
-    aq_segment_mapping *mapping; /* of the bytes; NULL when there are none */
+    int read_errno;    /* why the file can't be read beyond `size`; 0: there is no more */
+    aq_lease *mapping; /* of the bytes; NULL when there are none */
     char path[PATH_MAX];
 } aq_segment_view;
 
