@@ -12,54 +12,27 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <uv.h>
 
-#include "common/base/memory.h"
 #include "common/sys/file.h"
 
-enum { PATH_BYTES = PATH_MAX + 512, BLOCK_BYTES = 1 << 18, DEPTH_MAX = 8 };
-
-static int copy_bytes(int in, int out, char *block)
-{
-    for (;;) {
-        const ssize_t got = read(in, block, BLOCK_BYTES);
-        if (got == 0) {
-            return fdatasync(out);
-        }
-        for (ssize_t done = 0; done < got;) {
-            const ssize_t written = write(out, block + done, (size_t)(got - done));
-            if (written < 0 && errno != EINTR) {
-                return -1;
-            }
-            done += written > 0 ? written : 0;
-        }
-        if (got < 0 && errno != EINTR) {
-            return -1;
-        }
-    }
-}
+enum { PATH_BYTES = PATH_MAX + 512, DEPTH_MAX = 8 };
 
 /* With the mode that it has: segments, which are secrets, are for nobody else. */
-static int copy_file(const char *from, const char *to, mode_t mode, aq_error *error)
+static int copy_file(const char *from, const char *to, aq_error *error)
 {
-    char *block = aq_alloc_unset(1, BLOCK_BYTES);
-    if (block == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", to);
+    uv_fs_t copy;
+    const int problem = uv_fs_copyfile(NULL, &copy, from, to, UV_FS_COPYFILE_EXCL, NULL);
+    uv_fs_req_cleanup(&copy);
+    if (problem != 0) {
+        errno = -problem;
+        return aq_file_fail(error, from, "copy it");
     }
-    const int in = open(from, O_RDONLY | O_CLOEXEC);
-    const int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode) : -1;
-    int rc = in < 0    ? aq_file_fail(error, from, "read it")
-             : out < 0 ? aq_file_fail(error, to, "make it")
-                       : 0;
-    if (rc == 0 && copy_bytes(in, out, block) != 0) {
-        rc = aq_file_fail(error, to, "copy into it");
+    const int fd = open(to, O_RDONLY | O_CLOEXEC);
+    int rc = fd < 0 || fdatasync(fd) != 0 ? aq_file_fail(error, to, "sync it") : 0;
+    if (fd >= 0) {
+        (void)close(fd);
     }
-    if (in >= 0) {
-        (void)close(in);
-    }
-    if (out >= 0 && close(out) != 0 && rc == 0) {
-        rc = aq_file_fail(error, to, "copy into it");
-    }
-    aq_free(block);
     return rc;
 }
 
@@ -78,7 +51,7 @@ static int copy_entry(const char *from, const char *to, const char *name, int de
         return aq_file_fail(error, inner_from, "look at it");
     }
     return S_ISDIR(status.st_mode)   ? copy_folder(inner_from, inner_to, depth + 1, error)
-           : S_ISREG(status.st_mode) ? copy_file(inner_from, inner_to, status.st_mode & 0777, error)
+           : S_ISREG(status.st_mode) ? copy_file(inner_from, inner_to, error)
                                      : 0;
 }
 
