@@ -104,7 +104,7 @@ static void pass_frame(void *user, const uint8_t *frame, size_t size)
 
 /* ---- one session or the other --------------------------------------------------------------- */
 
-static const aq_participant *participant_of(const actor_shell *shell)
+static aq_participant *participant_of(const actor_shell *shell)
 {
     return shell->actor != NULL ? aq_actor_session_participant(shell->actor)
                                 : aq_evaluator_session_participant(shell->evaluator);
@@ -131,15 +131,6 @@ static int64_t next_ns(const actor_shell *shell)
                                 : aq_evaluator_session_next_ns(shell->evaluator);
 }
 
-static void stop(actor_shell *shell, const char *reason)
-{
-    if (shell->actor != NULL) {
-        aq_actor_session_stop(shell->actor, reason);
-    } else {
-        aq_evaluator_session_stop(shell->evaluator, reason);
-    }
-}
-
 /* ---- the loop ------------------------------------------------------------------------------- */
 
 static void on_timer(uv_timer_t *timer)
@@ -156,7 +147,7 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     actor_shell *shell = handle->data;
     aq_notify_stopping(shell->notify);
-    stop(shell, number == SIGINT ? "interrupted" : "terminated");
+    aq_participant_stop(participant_of(shell), number == SIGINT ? "interrupted" : "terminated");
 }
 
 /* True when it stopped for time and there is more to do. */
@@ -207,7 +198,7 @@ static void end_if_stuck(actor_shell *shell)
             "a connection could not be closed, and none can be made anew; this process finishes, "
             "ends and should be started again",
             "");
-        stop(shell, "its transport is stuck");
+        aq_participant_stop(participant_of(shell), "its transport is stuck");
     }
 }
 

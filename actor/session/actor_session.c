@@ -347,17 +347,12 @@ uint32_t aq_actor_session_work(aq_actor_session *session, int64_t now_ns)
     return steps;
 }
 
-void aq_actor_session_stop(aq_actor_session *session, const char *reason)
-{
-    aq_participant_stop(session->participant, reason);
-}
-
 aq_shard_session *aq_actor_session_shards(aq_actor_session *session)
 {
     return session->shards;
 }
 
-const aq_participant *aq_actor_session_participant(const aq_actor_session *session)
+aq_participant *aq_actor_session_participant(aq_actor_session *session)
 {
     return session->participant;
 }

@@ -44,13 +44,11 @@ int64_t aq_actor_session_next_ns(const aq_actor_session *session);
  * nothing to do for now. */
 uint32_t aq_actor_session_work(aq_actor_session *session, int64_t now_ns);
 
-/* Finish and leave; once finishing, asking again leaves at once. `reason` is a constant. */
-void aq_actor_session_stop(aq_actor_session *session, const char *reason);
-
 /* Whom the transport tells of lanes that are open. */
 aq_shard_session *aq_actor_session_shards(aq_actor_session *session);
 
-const aq_participant *aq_actor_session_participant(const aq_actor_session *session);
+/* Whom to ask to stop: aq_participant_stop. */
+aq_participant *aq_actor_session_participant(aq_actor_session *session);
 const aq_actor_core *aq_actor_session_core(const aq_actor_session *session); /* NULL: none yet */
 
 #endif

@@ -423,12 +423,7 @@ uint32_t aq_evaluator_session_work(aq_evaluator_session *session, int64_t now_ns
     return steps == 0 && has_failed ? 1 : (uint32_t)steps; /* something was done in any case */
 }
 
-void aq_evaluator_session_stop(aq_evaluator_session *session, const char *reason)
-{
-    aq_participant_stop(session->participant, reason);
-}
-
-const aq_participant *aq_evaluator_session_participant(const aq_evaluator_session *session)
+aq_participant *aq_evaluator_session_participant(aq_evaluator_session *session)
 {
     return session->participant;
 }

@@ -30,8 +30,7 @@ int64_t aq_evaluator_session_next_ns(const aq_evaluator_session *session);
  * time from a call that made some to the next counts as work. */
 uint32_t aq_evaluator_session_work(aq_evaluator_session *session, int64_t now_ns);
 
-void aq_evaluator_session_stop(aq_evaluator_session *session, const char *reason);
-
-const aq_participant *aq_evaluator_session_participant(const aq_evaluator_session *session);
+/* Whom to ask to stop: aq_participant_stop. */
+aq_participant *aq_evaluator_session_participant(aq_evaluator_session *session);
 
 #endif

@@ -189,7 +189,7 @@ void sim_actor_kill(sim_actor *actor)
 
 void sim_actor_stop(sim_actor *actor)
 {
-    aq_actor_session_stop(actor->session, "terminated");
+    aq_participant_stop(aq_actor_session_participant(actor->session), "terminated");
     sim_pump_wake(&actor->pump);
 }
 

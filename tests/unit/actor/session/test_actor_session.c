@@ -255,7 +255,7 @@ TEST_ON_STAGE(a_task_that_is_not_in_this_build_is_the_end_with_failure)
 TEST_ON_STAGE(stopping_sends_what_is_open_and_leaves)
 {
     stage_act(stage, 20 * KIT_ENVS + 1, 10);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, 10);
     assert_done(stage, EXIT_SUCCESS);
     assert_int_equal(stage->learner.leaves, 1);
@@ -269,7 +269,7 @@ TEST_ON_STAGE(stopping_does_not_wait_for_a_dead_shard_for_ever)
     stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
     stage_sever(stage, 0);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, AQ_FINISH_AWAY_MS - 10);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
     assert_true(aq_actor_session_next_ns(stage->session) <= stage->now_ns + 20 * AQ_NS_PER_MS);
@@ -283,10 +283,10 @@ TEST_ON_STAGE(asking_twice_leaves_at_once)
     stage->shards[0].granted = 20 * KIT_ENVS;
     stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, 10);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, 5);
     assert_done(stage, EXIT_SUCCESS);
 }
@@ -300,9 +300,9 @@ TEST_ON_STAGE(that_it_has_left_is_its_last_line)
     stage_pass(stage, 50);
     stderr_capture_begin();
     aq_log_set_level(AQ_LOG_INFO);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, 10);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, 5);
     aq_log_set_level(AQ_LOG_OFF);
     stderr_capture_end(log, sizeof(log));
@@ -320,7 +320,7 @@ TEST_ON_STAGE(stopping_before_joining_is_the_end)
 {
     stage->learner_wire.is_cut = true;
     stage_pass(stage, 100);
-    aq_actor_session_stop(stage->session, "SIGINT");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGINT");
     stage_pass(stage, AQ_LEAVE_MS_MAX + 10);
     assert_done(stage, EXIT_SUCCESS);
 }
@@ -329,7 +329,7 @@ TEST_ON_STAGE(a_learner_that_does_not_answer_leave_is_not_waited_for)
 {
     stage_pass(stage, 50);
     stage->learner_wire.is_cut = true; /* calls time out */
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, AQ_LEAVE_MS_MAX + 50);
     assert_done(stage, EXIT_SUCCESS);
 }
@@ -350,7 +350,7 @@ TEST_ON_STAGE(when_the_run_ends_it_does_not_wait_for_a_shard_that_is_gone)
     stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
     stage_sever(stage, 0);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, 10);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
     stage->learner.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;

@@ -306,7 +306,7 @@ TEST_OF_JOINED(stopping_gives_up_what_is_half_evaluated)
 {
     hear(all, 4);
     assert_true(aq_evaluator_session_work(all->session, all->now_ns) > 0);
-    aq_evaluator_session_stop(all->session, "SIGTERM");
+    aq_participant_stop(aq_evaluator_session_participant(all->session), "SIGTERM");
     pass(all, 10);
     assert_int_equal(all->learner.reports, 0);
     assert_int_equal(phase(all), AQ_PARTICIPANT_DONE);
@@ -380,7 +380,7 @@ TEST_ON_STAGE(stopping_tells_a_confirmation_without_its_fp32_form)
     hear_in_fp16(all, 4, 1);
     while (aq_evaluator_session_work(all->session, all->now_ns) > 0) {
     }
-    aq_evaluator_session_stop(all->session, "SIGTERM");
+    aq_participant_stop(aq_evaluator_session_participant(all->session), "SIGTERM");
     pass(all, 20);
     assert_int_equal(all->learner.reports, 2);
     assert_true(all->learner.report[1].confirmed);

@@ -125,7 +125,7 @@ TEST_OF_TWO(one_that_comes_back_gets_what_it_missed_and_its_share_again)
     stage_pass(stage, 100);
     assert_true(stage->shards[0].fresh > first);
     grant_both(stage, 0);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, 100);
     assert_true(stored(stage) <= stage_counters(stage).env_steps);
     assert_true(stored(stage) + HELD_BACK_MAX >= stage_counters(stage).env_steps);
@@ -286,7 +286,7 @@ TEST_OF_TWO(stopping_drains_to_all)
 {
     grant_both(stage, PLENTY);
     stage_pass(stage, 50);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, 20);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
     assert_int_equal(stage_counters(stage).unacknowledged, 0);
@@ -300,7 +300,7 @@ TEST_OF_TWO(one_that_is_away_is_not_waited_for_until_the_end_of_time)
     stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
     stage_sever(stage, 0);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, AQ_FINISH_AWAY_MS - 20);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
     assert_true(aq_actor_session_next_ns(stage->session) > stage->now_ns);
@@ -316,7 +316,7 @@ TEST_OF_TWO(one_that_comes_back_in_time_gets_the_rest)
     stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
     stage_sever(stage, 0);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, AQ_FINISH_AWAY_MS / 2);
     stage->ways[0].is_severed = stage->ways[0].is_lossy = false;
     stage_pass(stage, 50);
@@ -331,7 +331,7 @@ TEST_OF_TWO(one_that_does_not_acknowledge_is_waited_for_in_vain)
     grant_both(stage, 50 * KIT_ENVS);
     stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, AQ_FINISH_MS_MAX - 10);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
     stage_pass(stage, 30);
@@ -344,7 +344,7 @@ TEST_OF_TWO(what_is_open_at_the_end_goes_to_one_that_is_there)
 {
     stage_act(stage, 5 * KIT_ENVS, 3);
     stage_sever(stage, 0);
-    aq_actor_session_stop(stage->session, "SIGTERM");
+    aq_participant_stop(aq_actor_session_participant(stage->session), "SIGTERM");
     stage_pass(stage, 20);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
     assert_true(stored(stage) + HELD_BACK_MAX >= stage_counters(stage).env_steps);
