@@ -24,21 +24,10 @@ const char *aq_compare_figure_name(enum aq_compare_figure figure)
 
 /* ---- curves --------------------------------------------------------------------------------- */
 
-/* One seed's curve, smoothed. */
-static int make_seed_curve(const aq_run_series *returns, bool over_steps, aq_band_curve *made)
-{
-    int rc = aq_band_curve_init(made, returns->count);
-    for (size_t i = 0; rc == 0 && i < returns->count; i++) {
-        const aq_series_point *point = &returns->points[i];
-        aq_band_curve_add(made, over_steps ? point->env_steps : point->wall_s, point->value);
-    }
-    aq_band_curve_smooth(made, AQ_RUNNING_WINDOW);
-    return rc;
-}
-
 int aq_compare_band(const aq_compare_summary *summary, size_t arm, bool over_steps,
                     aq_plot_point *out, size_t points, size_t *ret_count)
 {
+    const enum aq_plot_x x = over_steps ? AQ_PLOT_X_ENV_STEPS : AQ_PLOT_X_TIME;
     aq_band_curve seeds[AQ_COMPARE_SEEDS_MAX];
     size_t count = 0;
     int rc = 0;
@@ -46,7 +35,7 @@ int aq_compare_band(const aq_compare_summary *summary, size_t arm, bool over_ste
     const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
     for (size_t i = 0; rc == 0 && i < summary->plan->seeds; i++) {
         if (runs[i].outcome == AQ_OUTCOME_FINISHED && runs[i].curve.returns.count >= 2) {
-            rc = make_seed_curve(&runs[i].curve.returns, over_steps, &seeds[count]);
+            rc = aq_band_curve_of(&runs[i].curve.returns, x, AQ_RUNNING_WINDOW, &seeds[count]);
             count += rc != 0 ? 0 : 1;
         } else if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
             is_short = true;

@@ -16,28 +16,16 @@ enum { DRAWS = 1000, DRAW_SEED = 1 };
 
 /* ---- curves --------------------------------------------------------------------------------- */
 
-int aq_band_curve_init(aq_band_curve *curve, size_t most)
+static double x_of(enum aq_plot_x x, const aq_series_point *point)
 {
-    double *block = aq_alloc(2 * most + 1, sizeof(*block));
-    *curve = (aq_band_curve){.x = block, .y = block != NULL ? block + most : NULL};
-    return block != NULL ? 0 : AQ_E_NOMEM;
-}
-
-void aq_band_curve_fini(aq_band_curve *curve)
-{
-    aq_free(curve->x);
-    *curve = (aq_band_curve){.count = 0};
-}
-
-void aq_band_curve_add(aq_band_curve *curve, double x, double y)
-{
-    curve->x[curve->count] = x;
-    curve->y[curve->count++] = y;
+    return x == AQ_PLOT_X_TIME        ? point->wall_s
+           : x == AQ_PLOT_X_ENV_STEPS ? point->env_steps
+                                      : point->learner_steps;
 }
 
 /* From the last on, as means reach back; added up anew at each point, as a running sum would carry
  * its rounding along. */
-void aq_band_curve_smooth(aq_band_curve *curve, size_t window)
+static void smooth(aq_band_curve *curve, size_t window)
 {
     for (size_t i = curve->count; window > 1 && i-- > 0;) {
         const size_t first = i + 1 > window ? i + 1 - window : 0;
@@ -47,6 +35,32 @@ void aq_band_curve_smooth(aq_band_curve *curve, size_t window)
         }
         curve->y[i] = sum / (double)(i + 1 - first);
     }
+}
+
+int aq_band_curve_of(const aq_run_series *series, enum aq_plot_x x, size_t window,
+                     aq_band_curve *ret_curve)
+{
+    double *block = aq_alloc(2 * series->count + 1, sizeof(*block));
+    if (block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    aq_band_curve curve = {.x = block, .y = block + series->count};
+    for (size_t i = 0; i < series->count; i++) {
+        const double at = x_of(x, &series->points[i]);
+        if (curve.count == 0 || at >= curve.x[curve.count - 1]) {
+            curve.x[curve.count] = at;
+            curve.y[curve.count++] = series->points[i].value;
+        }
+    }
+    smooth(&curve, window);
+    *ret_curve = curve;
+    return 0;
+}
+
+void aq_band_curve_fini(aq_band_curve *curve)
+{
+    aq_free(curve->x);
+    *curve = (aq_band_curve){.count = 0};
 }
 
 /* ---- cells ---------------------------------------------------------------------------------- */

@@ -10,10 +10,17 @@
 #include <stddef.h>
 
 #include "cli/plot/plot_chart.h"
+#include "cli/run/run_series.h"
 #include "common/base/choice.h"
 #include "common/base/error.h"
 
 enum { AQ_BAND_RUNS_MAX = AQ_CURVE_RUNS_MAX, AQ_BAND_CELLS_MAX = 4096 };
+
+#define AQ_PLOT_XS(X)                                                                              \
+    X(AQ_PLOT_X_ENV_STEPS, "env_steps")                                                            \
+    X(AQ_PLOT_X_LEARNER_STEPS, "learner_steps")                                                    \
+    X(AQ_PLOT_X_TIME, "time")
+enum aq_plot_x { AQ_PLOT_XS(AQ_CHOICE_CONSTANT) };
 
 /* What the band is of. None but Student's reaches beyond the values of the runs. */
 #define AQ_BANDS(X)                                                                                \
@@ -35,13 +42,11 @@ typedef struct aq_band_curve {
     size_t count;
 } aq_band_curve;
 
-/* One that owns room for so many points, none of which is there yet. AQ_E_NOMEM. */
-int aq_band_curve_init(aq_band_curve *curve, size_t most) AQ_MUST_USE;
+/* A run's, over `x`. Each value is the mean of the last `window` of them up to it; 0: itself.
+ * AQ_E_NOMEM. */
+int aq_band_curve_of(const aq_run_series *series, enum aq_plot_x x, size_t window,
+                     aq_band_curve *ret_curve) AQ_MUST_USE;
 void aq_band_curve_fini(aq_band_curve *curve); /* a zeroed one is fine */
-void aq_band_curve_add(aq_band_curve *curve, double x, double y);
-
-/* Each value becomes the mean of the last `window` of them up to it. */
-void aq_band_curve_smooth(aq_band_curve *curve, size_t window);
 
 /* Cuts the extent, which begins where all runs have begun, into `cells` (1 to AQ_BAND_CELLS_MAX) of
  * one width. In a cell, a run counts with the mean of its points there, or, where it has none, with

@@ -49,27 +49,6 @@ struct aq_run_plot {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static double x_of(enum aq_plot_x x, const aq_series_point *point)
-{
-    return x == AQ_PLOT_X_TIME        ? point->wall_s
-           : x == AQ_PLOT_X_ENV_STEPS ? point->env_steps
-                                      : point->learner_steps;
-}
-
-static int take_series(const aq_run_series *series, const aq_run_plot_options *options,
-                       aq_band_curve *curve)
-{
-    int rc = aq_band_curve_init(curve, series->count);
-    for (size_t i = 0; rc == 0 && i < series->count; i++) {
-        const double at = x_of(options->x, &series->points[i]);
-        if (curve->count == 0 || at >= curve->x[curve->count - 1]) {
-            aq_band_curve_add(curve, at, series->points[i].value);
-        }
-    }
-    aq_band_curve_smooth(curve, (size_t)options->smooth);
-    return rc;
-}
-
 /* A run that was not trained yet has a configuration and no metrics: empty series. */
 static int read_series(const char *run, aq_run_plot *const *plots, size_t count,
                        aq_run_series *series, aq_error *error)
@@ -95,7 +74,9 @@ static int add_curves(const char *run, aq_run_plot *const *plots, size_t count, 
                     : aq_fail(error, AQ_E_NOMEM, "out of memory");
     for (size_t i = 0; rc == 0 && i < count; i++) {
         aq_run_plot *plot = plots[i];
-        if (take_series(&series[i], plot->options, &plot->curves[index]) != 0) {
+        const aq_run_plot_options *options = plot->options;
+        if (aq_band_curve_of(&series[i], options->x, (size_t)options->smooth,
+                             &plot->curves[index]) != 0) {
             rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
         }
         plot->points += series[i].count + series[i].fell_back;

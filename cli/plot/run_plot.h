@@ -10,16 +10,9 @@
 #include "cli/plot/plot_band.h"
 #include "cli/plot/plot_chart.h"
 #include "cli/plot/run_groups.h"
-#include "common/base/choice.h"
 #include "common/base/error.h"
 
 enum { AQ_PLOT_RUNS_MAX = 256, AQ_PLOT_SMOOTH_MAX = 1000000 };
-
-#define AQ_PLOT_XS(X)                                                                              \
-    X(AQ_PLOT_X_ENV_STEPS, "env_steps")                                                            \
-    X(AQ_PLOT_X_LEARNER_STEPS, "learner_steps")                                                    \
-    X(AQ_PLOT_X_TIME, "time")
-enum aq_plot_x { AQ_PLOT_XS(AQ_CHOICE_CONSTANT) };
 
 typedef struct aq_run_plot_options {
     enum aq_plot_x x;

@@ -104,11 +104,8 @@ static int band_of(const aq_sweep_summary *summary, uint32_t stage, aq_plot_poin
             aq_run_series_read(folder, &quantity, 1, &returns, NULL) != 0) {
             continue;
         }
-        rc = aq_band_curve_init(&curves[count++], returns.count);
-        for (size_t j = 0; rc == 0 && j < returns.count; j++) {
-            aq_band_curve_add(&curves[count - 1], returns.points[j].env_steps,
-                              returns.points[j].value);
-        }
+        rc = aq_band_curve_of(&returns, AQ_PLOT_X_ENV_STEPS, 0, &curves[count]);
+        count += rc == 0 ? 1 : 0;
         aq_run_series_fini(&returns);
     }
     *ret_count =

@@ -134,14 +134,16 @@ TEST(a_run_without_points_is_not_there)
 
 TEST(a_smoothed_curve_has_the_values_that_there_are)
 {
+    aq_series_point points[12];
+    const aq_run_series series = {.points = points, .count = 12};
     aq_band_curve curve;
-    assert_int_equal(aq_band_curve_init(&curve, 12), 0);
     for (size_t i = 0; i < 12; i++) {
-        aq_band_curve_add(&curve, 10.0 * (double)i, (double)i);
+        points[i] = (aq_series_point){.env_steps = 10.0 * (double)i, .value = (double)i};
     }
-    aq_band_curve_smooth(&curve, 1);
+    assert_int_equal(aq_band_curve_of(&series, AQ_PLOT_X_ENV_STEPS, 1, &curve), 0);
     assert_true(curve.y[11] == 11);
-    aq_band_curve_smooth(&curve, 10);
+    aq_band_curve_fini(&curve);
+    assert_int_equal(aq_band_curve_of(&series, AQ_PLOT_X_ENV_STEPS, 10, &curve), 0);
     assert_true(curve.y[0] == 0.0);
     assert_true(curve.y[1] == 0.5);
     assert_true(curve.y[9] == 4.5);
