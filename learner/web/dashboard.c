@@ -23,54 +23,24 @@ enum { NETWORK_TEXT_MAX = 128 };
 #define RUN_NS     (200 * AQ_NS_PER_MS)
 #define HISTORY_NS (500 * AQ_NS_PER_MS)
 
+enum { DOCUMENTS = 1 + AQ_HISTORY_SPANS };
+
+/* Kept for those who ask soon after. */
 typedef struct document {
+    const char *path;
+    int (*make)(const aq_dashboard *dashboard, enum aq_history_span span, aq_buffer *out);
+    enum aq_history_span span; /* of a history */
+    int64_t age_ns_max;
+    const aq_dashboard *dashboard;
     aq_buffer text;
     int64_t made_ns;
 } document;
 
-typedef struct history_view {
-    aq_dashboard *dashboard;
-    enum aq_history_span span;
-    document document;
-} history_view;
-
 struct aq_dashboard {
     aq_dashboard_sources sources;
     char network[NETWORK_TEXT_MAX];
-    document run;
-    history_view histories[AQ_HISTORY_SPANS];
+    document documents[DOCUMENTS];
 };
-
-int aq_dashboard_create(const aq_dashboard_sources *sources, aq_dashboard **ret_dashboard)
-{
-    aq_dashboard *dashboard = aq_alloc(1, sizeof(*dashboard));
-    if (!dashboard) {
-        return AQ_E_NOMEM;
-    }
-    dashboard->sources = *sources;
-    (void)snprintf(dashboard->network, sizeof(dashboard->network), "%s", sources->network);
-    aq_buffer_init(&dashboard->run.text, DOCUMENT_BYTES_MAX);
-    for (int span = 0; span < AQ_HISTORY_SPANS; span++) {
-        history_view *view = &dashboard->histories[span];
-        view->dashboard = dashboard;
-        view->span = (enum aq_history_span)span;
-        aq_buffer_init(&view->document.text, DOCUMENT_BYTES_MAX);
-    }
-    *ret_dashboard = dashboard;
-    return 0;
-}
-
-void aq_dashboard_destroy(aq_dashboard *dashboard)
-{
-    if (!dashboard) {
-        return;
-    }
-    aq_buffer_fini(&dashboard->run.text);
-    for (int span = 0; span < AQ_HISTORY_SPANS; span++) {
-        aq_buffer_fini(&dashboard->histories[span].document.text);
-    }
-    aq_free(dashboard);
-}
 
 /* ---- how things stand ----------------------------------------------------------------------- */
 
@@ -161,8 +131,9 @@ static void tell_run(const Actorq__V1__StatusReply *status, void *user)
                   (json_int_t)status->n_members, "time", time ? time : json_null());
 }
 
-static int make_run(const aq_dashboard *dashboard, aq_buffer *out)
+static int make_run(const aq_dashboard *dashboard, enum aq_history_span span, aq_buffer *out)
 {
+    (void)span;
     run_telling telling = {.dashboard = dashboard};
     int rc = aq_learner_service_status(dashboard->sources.service, tell_run, &telling);
     char *text = telling.document
@@ -175,51 +146,73 @@ static int make_run(const aq_dashboard *dashboard, aq_buffer *out)
     return rc;
 }
 
-/* ---- routes --------------------------------------------------------------------------------- */
-
-static bool is_fresh(const document *kept, int64_t now_ns, int64_t age_ns_max)
+static int make_history(const aq_dashboard *dashboard, enum aq_history_span span, aq_buffer *out)
 {
-    return kept->text.size > 0 && now_ns - kept->made_ns < age_ns_max;
+    return aq_run_history_print(dashboard->sources.history, span, out);
 }
 
-/* `rc` tells how making it went. One that was not made is not kept. */
-static int answer(document *kept, int rc, aq_http_reply *reply)
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static const document documents[DOCUMENTS] = {
+    {.path = "/api/run", .make = make_run, .age_ns_max = RUN_NS},
+    {.path = "/api/history/minutes",
+     .make = make_history,
+     .span = AQ_SPAN_MINUTES,
+     .age_ns_max = HISTORY_NS},
+    {.path = "/api/history/hour",
+     .make = make_history,
+     .span = AQ_SPAN_HOUR,
+     .age_ns_max = HISTORY_NS},
+    {.path = "/api/history", .make = make_history, .span = AQ_SPAN_RUN, .age_ns_max = HISTORY_NS},
+};
+
+int aq_dashboard_create(const aq_dashboard_sources *sources, aq_dashboard **ret_dashboard)
 {
-    if (rc != 0) {
+    aq_dashboard *dashboard = aq_alloc(1, sizeof(*dashboard));
+    if (!dashboard) {
+        return AQ_E_NOMEM;
+    }
+    dashboard->sources = *sources;
+    (void)snprintf(dashboard->network, sizeof(dashboard->network), "%s", sources->network);
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        dashboard->documents[i] = documents[i];
+        dashboard->documents[i].dashboard = dashboard;
+        aq_buffer_init(&dashboard->documents[i].text, DOCUMENT_BYTES_MAX);
+    }
+    *ret_dashboard = dashboard;
+    return 0;
+}
+
+void aq_dashboard_destroy(aq_dashboard *dashboard)
+{
+    if (!dashboard) {
+        return;
+    }
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        aq_buffer_fini(&dashboard->documents[i].text);
+    }
+    aq_free(dashboard);
+}
+
+/* ---- routes --------------------------------------------------------------------------------- */
+
+/* What was not made is not kept. */
+static int get_document(void *user, aq_http_reply *reply)
+{
+    document *kept = user;
+    const aq_dashboard_sources *sources = &kept->dashboard->sources;
+    const int64_t now_ns = sources->now_ns(sources->user);
+    if (kept->text.size == 0 || now_ns - kept->made_ns >= kept->age_ns_max) {
         aq_buffer_clear(&kept->text);
-        return rc;
+        int rc = kept->make(kept->dashboard, kept->span, &kept->text);
+        if (rc != 0) {
+            aq_buffer_clear(&kept->text);
+            return rc;
+        }
+        kept->made_ns = now_ns;
     }
     reply->content_type = "application/json";
     return aq_buffer_append(reply->body, kept->text.data, kept->text.size);
-}
-
-static int get_run(void *user, aq_http_reply *reply)
-{
-    aq_dashboard *dashboard = user;
-    document *kept = &dashboard->run;
-    const int64_t now_ns = dashboard->sources.now_ns(dashboard->sources.user);
-    int rc = 0;
-    if (!is_fresh(kept, now_ns, RUN_NS)) {
-        aq_buffer_clear(&kept->text);
-        rc = make_run(dashboard, &kept->text);
-        kept->made_ns = now_ns;
-    }
-    return answer(kept, rc, reply);
-}
-
-static int get_history(void *user, aq_http_reply *reply)
-{
-    history_view *view = user;
-    const aq_dashboard_sources *sources = &view->dashboard->sources;
-    document *kept = &view->document;
-    const int64_t now_ns = sources->now_ns(sources->user);
-    int rc = 0;
-    if (!is_fresh(kept, now_ns, HISTORY_NS)) {
-        aq_buffer_clear(&kept->text);
-        rc = aq_run_history_print(sources->history, view->span, &kept->text);
-        kept->made_ns = now_ns;
-    }
-    return answer(kept, rc, reply);
 }
 
 static int get_page(void *user, aq_http_reply *reply)
@@ -231,19 +224,10 @@ static int get_page(void *user, aq_http_reply *reply)
 
 void aq_dashboard_routes(aq_dashboard *dashboard, aq_http_route routes[AQ_DASHBOARD_ROUTES])
 {
-    static const char *const history_paths[AQ_HISTORY_SPANS] = {
-        [AQ_SPAN_MINUTES] = "/api/history/minutes",
-        [AQ_SPAN_HOUR] = "/api/history/hour",
-        [AQ_SPAN_RUN] = "/api/history",
-    };
-    _Static_assert(AQ_DASHBOARD_ROUTES == 2 + AQ_HISTORY_SPANS, "a route for each");
-    routes[0] = (aq_http_route){.path = "/", .get = get_page, .user = dashboard};
-    routes[1] = (aq_http_route){.path = "/api/run", .get = get_run, .user = dashboard};
-    for (int span = 0; span < AQ_HISTORY_SPANS; span++) {
-        routes[2 + span] = (aq_http_route){
-            .path = history_paths[span],
-            .get = get_history,
-            .user = &dashboard->histories[span],
-        };
+    _Static_assert(AQ_DASHBOARD_ROUTES == 1 + DOCUMENTS, "a route for each");
+    routes[0] = (aq_http_route){.path = "/", .get = get_page};
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        document *kept = &dashboard->documents[i];
+        routes[1 + i] = (aq_http_route){.path = kept->path, .get = get_document, .user = kept};
     }
 }
