@@ -56,6 +56,33 @@ static json_int_t whole(const json_t *result, const char *key)
     return json_integer_value(value);
 }
 
+static double real(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_real(value)) {
+        fail_msg("%s is not a real number", key);
+    }
+    return json_real_value(value);
+}
+
+/* What the run took, as its folder has it; it is the test's. */
+static json_t *energy_of(const test_cluster *cluster)
+{
+    json_t *energy = json_load_file(file_in(cluster->run_dir, "energy.json"), 0, NULL);
+    assert_non_null(energy);
+    at_end(release, energy);
+    return energy;
+}
+
+enum { ROLES = 4 };
+
+static const char *const roles[ROLES] = {"learner", "replay", "actor", "evaluator"};
+
+static double cpu_s(const json_t *energy, const char *role)
+{
+    return real(json_object_get(json_object_get(energy, "roles"), role), "cpu_s");
+}
+
 /* ---- the run's own files, while it lives ---------------------------------------------------- */
 
 static bool has_endpoint(test_cluster *cluster, void *user)
@@ -149,11 +176,18 @@ CLUSTER_TEST(one_command_trains_and_tells_how_it_went, ipc)
     assert_true(whole(result, "episodes") >= 1);
     assert_true(whole(result, "broadcast_bytes") > 0);
     assert_true(whole(result, "broadcast_bytes_fp32") > whole(result, "broadcast_bytes"));
-    assert_true(json_real_value(json_object_get(result, "wall_s")) > 0);
-    assert_true(json_real_value(json_object_get(result, "return_mean")) > 0);
-    assert_true(json_is_real(json_object_get(result, "return_std")));
+    assert_true(real(result, "wall_s") > 0);
+    assert_true(real(result, "return_mean") > 0);
+    (void)real(result, "return_std");
     assert_true(json_is_boolean(json_object_get(result, "solved")));
     assert_string_equal(json_string_value(json_object_get(result, "run")), cluster->run_dir);
+    const json_t *energy = energy_of(cluster);
+    assert_string_not_equal(json_string_value(json_object_get(energy, "source")), "");
+    for (size_t i = 0; i < ROLES; i++) {
+        assert_true(cpu_s(energy, roles[i]) > 0);
+    }
+    assert_int_equal(file_count(cluster->run_dir, "tfevents"), 1);
+    assert_says(file_text(file_in(cluster->run_dir, "metrics.csv")), "\nprogress,");
 }
 
 CLUSTER_TEST(a_table_is_learned_of_a_task_that_shows_its_states_as_choices, ipc)
@@ -170,7 +204,7 @@ CLUSTER_TEST(a_table_is_learned_of_a_task_that_shows_its_states_as_choices, ipc)
                         "gym:CliffWalking-v1?one_hot=bytes");
     assert_string_equal(json_string_value(json_object_get(result, "precision")), "int8");
     assert_true(json_is_true(json_object_get(result, "solved")));
-    assert_true(json_real_value(json_object_get(result, "return_mean")) == -13);
+    assert_true(real(result, "return_mean") == -13);
 }
 
 static bool are_gone(test_cluster *cluster, void *user)
@@ -298,14 +332,18 @@ static bool has_steps_on_disk(const test_cluster *cluster)
     return aq_path_exists(file_in(cluster->run_dir, "replay-0"));
 }
 
-CLUSTER_TEST(a_run_in_memory_leaves_no_steps_on_the_disk, ipc)
+CLUSTER_TEST(what_a_run_is_told_not_to_write_is_not_on_the_disk, ipc)
 {
     cluster_set(cluster, "replay.storage=memory");
+    cluster_set(cluster, "log.csv=false");
+    cluster_set(cluster, "log.tensorboard=false");
     cluster_set(cluster, "limits.env_steps=5000");
     start_train(cluster, "gym:CartPole-v1", NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
     (void)result_of(cluster);
     assert_false(has_steps_on_disk(cluster));
+    assert_int_equal(file_count(cluster->run_dir, "metrics.csv"), 0);
+    assert_int_equal(file_count(cluster->run_dir, "tfevents"), 0);
 }
 
 CLUSTER_TEST(a_run_that_was_interrupted_is_resumed, ipc)
