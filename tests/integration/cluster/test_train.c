@@ -351,10 +351,9 @@ CLUSTER_TEST(a_run_that_was_interrupted_is_resumed, ipc)
     start_well(cluster);
     daemon_process_signal(&cluster->processes[SEAT_OTHER], SIGINT);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
-    json_t *result = result_of(cluster);
-    assert_true(json_is_true(json_object_get(result, "interrupted")));
-    json_int_t env_steps = whole(result, "env_steps");
-    json_int_t learner_steps = whole(result, "learner_steps");
+    const json_t *before = result_of(cluster);
+    assert_true(json_is_true(json_object_get(before, "interrupted")));
+    const json_t *spent_before = energy_of(cluster);
     assert_true(has_steps_on_disk(cluster));
     assert_int_equal(restored_steps(cluster), 0);
 
@@ -364,10 +363,18 @@ CLUSTER_TEST(a_run_that_was_interrupted_is_resumed, ipc)
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     end_run(cluster);
     assert_true(restored_steps(cluster) >= test_rounds(ENV_STEPS)); /* none had to be made again */
-    result = result_of(cluster);
-    assert_true(json_is_false(json_object_get(result, "interrupted")));
-    assert_true(whole(result, "env_steps") >= env_steps);
-    assert_true(whole(result, "learner_steps") >= learner_steps);
+    const json_t *after = result_of(cluster);
+    assert_true(json_is_false(json_object_get(after, "interrupted")));
+    static const char *const counted[] = {"env_steps", "learner_steps", "policy_versions",
+                                          "broadcast_bytes"};
+    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+        assert_true(whole(after, counted[i]) >= whole(before, counted[i]));
+    }
+    const json_t *spent = energy_of(cluster);
+    assert_true(real(spent, "wall_s") >= real(spent_before, "wall_s"));
+    for (size_t i = 0; i < ROLES; i++) {
+        assert_true(cpu_s(spent, roles[i]) >= cpu_s(spent_before, roles[i]));
+    }
 }
 
 /* Its folder has all settings, and a newer build need not have the preset that they are from. */

@@ -22,7 +22,15 @@ typedef struct resume_desk {
     aq_checkpoint_store *store;
     learner_kit kit;
     const char *config; /* of checkpoints */
+    aq_resumed resumed;
 } resume_desk;
+
+static const aq_policy_totals totals = {.versions = 9,
+                                        .deltas = 5,
+                                        .fallbacks = 2,
+                                        .bytes = 900,
+                                        .bytes_fp32 = 3600,
+                                        .packed_bytes_fp32 = 3000};
 
 static void resume_desk_setup(resume_desk *desk)
 {
@@ -68,9 +76,22 @@ static void write_checkpoint(resume_desk *desk, aq_snapshot *best)
         .schema = desk->plan.settings.schema,
         .spec = *aq_agent_spec(desk->agent),
         .learner_step = 70,
-        .policy_version = best->version,
+        .env_steps = 500,
+        .env_steps_base = 100,
+        .shard_count = 1,
+        .shards = {{.store = 3, .inserted = 400}},
+        .policy_version = best->version + 2,
+        .policies = totals,
+        .gap_versions = 4,
+        .gap_episodes = 40,
+        .gap_mean = 0.5,
+        .gap_squares = 0.25,
+        .wall_s = 60.0,
         .best_policy = best,
         .best_return = 10.0,
+        .best_std = 3.0,
+        .best_episodes = 20,
+        .best_confirmed = true,
         .config = desk->config,
     };
     const char *path;
@@ -89,8 +110,7 @@ static int resume(resume_desk *desk, aq_error *error)
                                  .coordinator = desk->coordinator,
                                  .shelf = desk->shelf,
                                  .best = &desk->best};
-    aq_resumed resumed;
-    return aq_run_resume(&into, desk->store, &resumed, error);
+    return aq_run_resume(&into, desk->store, &desk->resumed, error);
 }
 
 static uint64_t version_in(const resume_desk *desk, const char *name)
@@ -123,6 +143,38 @@ TEST_IN(resume_desk, desk, what_is_restored_is_written)
     assert_int_equal(version_in(desk, "policy.aq"), 7);
     assert_int_equal(version_in(desk, "policy.fp32.aq"), 0); /* which was of version 2 */
     assert_false(desk->best.is_unwritten);
+}
+
+TEST_IN(resume_desk, desk, the_run_goes_on_from_all_that_was_counted)
+{
+    die_between(desk);
+    assert_succeeds(resume(desk, &refusal));
+    assert_int_equal(desk->resumed.step, 70);
+    assert_int_equal(desk->resumed.last_version, 9);
+    assert_int_equal(desk->resumed.gap.versions, 4);
+    assert_int_equal(desk->resumed.gap.episodes, 40);
+    assert_true(desk->resumed.gap.mean == 0.5);
+    assert_true(desk->resumed.gap.squares == 0.25);
+    assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 500);
+    assert_true(aq_coordinator_wall_s(desk->coordinator, 0) == 60.0);
+    const aq_policy_totals restored = aq_policy_shelf_totals(desk->shelf);
+    assert_memory_equal(&restored, &totals, sizeof(totals));
+}
+
+TEST_IN(resume_desk, desk, the_best_is_known_with_all_that_was_found_of_it)
+{
+    die_between(desk);
+    assert_succeeds(resume(desk, &refusal));
+    const aq_evaluation_result *told[] = {aq_coordinator_best(desk->coordinator),
+                                          &desk->best.result};
+    for (size_t i = 0; i < 2; i++) {
+        assert_non_null(told[i]);
+        assert_int_equal(told[i]->version, 7);
+        assert_true(told[i]->return_mean == 10.0);
+        assert_true(told[i]->return_std == 3.0);
+        assert_int_equal(told[i]->episodes, 20);
+        assert_true(told[i]->confirmed);
+    }
 }
 
 TEST_IN(resume_desk, desk, what_cannot_be_written_now_comes_with_the_next_checkpoint)
