@@ -208,6 +208,20 @@ static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
     stage->replies++;
 }
 
+TEST_IN(folder_stage, stage, steps_that_are_compressed_take_fewer_bytes)
+{
+    uint64_t bytes[2];
+    for (size_t i = 0; i < 2; i++) {
+        folder = file_folder();
+        stage->options.data_dir = folder;
+        stage->settings.config.replay.compression = i == 1;
+        net_stage_live(stage, 1, 3);
+        net_stage_end(stage);
+        bytes[i] = file_bytes(file_last(folder, "segment-"))->size;
+    }
+    assert_in_range(bytes[1], 1, bytes[0] - 1);
+}
+
 TEST_IN(folder_stage, stage, checkpoint_writes_a_snapshot)
 {
     net_stage_live(stage, 1, 1);
