@@ -38,82 +38,72 @@ static void *values_of(const aq_named_arrays *arrays, const char *name)
     return array != NULL ? array->values : NULL;
 }
 
-kept_state agent_state(aq_agent *agent)
+static kept_state state_in(const aq_named_arrays *arrays)
 {
-    aq_named_arrays arrays;
-    aq_agent_arrays(agent, &arrays);
-    const uint64_t *step = values_of(&arrays, "adam_step");
-    const aq_named_array *statistics = aq_named_arrays_find(&arrays, "statistics");
-    const aq_named_array *target = aq_named_arrays_find(&arrays, "target");
-    const aq_named_array *moments = aq_named_arrays_find(&arrays, "adam_m");
+    const uint64_t *step = values_of(arrays, "adam_step");
+    const aq_named_array *statistics = aq_named_arrays_find(arrays, "statistics");
+    const aq_named_array *target = aq_named_arrays_find(arrays, "target");
+    const aq_named_array *moments = aq_named_arrays_find(arrays, "adam_m");
     return (kept_state){
-        .count = aq_named_arrays_find(&arrays, "parameters")->count,
+        .count = aq_named_arrays_find(arrays, "parameters")->count,
         .target_count = target != NULL ? target->count : 0,
         .adam_count = moments != NULL ? moments->count : 0,
-        .parameters = values_of(&arrays, "parameters"),
+        .parameters = values_of(arrays, "parameters"),
         .target = target != NULL ? target->values : NULL,
-        .adam_m = values_of(&arrays, "adam_m"),
-        .adam_v = values_of(&arrays, "adam_v"),
+        .adam_m = values_of(arrays, "adam_m"),
+        .adam_v = values_of(arrays, "adam_v"),
         .adam_step = step != NULL ? *step : 0,
         .statistics_count = statistics != NULL ? statistics->count : 0,
         .statistics = statistics != NULL ? statistics->values : NULL,
     };
 }
 
-void agent_resume_at(aq_agent *agent, uint64_t adam_step)
+kept_state agent_state(aq_agent *agent)
 {
-    aq_named_arrays own, kept;
-    aq_agent_arrays(agent, &own);
-    assert_int_equal(aq_named_arrays_like(&own, &kept), 0);
-    aq_named_arrays_copy(&own, &kept);
-    uint64_t *step = values_of(&kept, "adam_step");
-    if (step != NULL) {
-        *step = adam_step;
-    }
-    assert_int_equal(aq_agent_restore(agent, &kept, NULL), 0);
-    aq_named_arrays_fini(&kept);
-}
-
-static size_t count_of(const kept_state *state, size_t array)
-{
-    return array == 0 ? state->count : array == 1 ? state->target_count : state->adam_count;
+    aq_named_arrays arrays;
+    aq_agent_arrays(agent, &arrays);
+    return state_in(&arrays);
 }
 
 kept_copy agent_copy(aq_agent *agent)
 {
-    const kept_state state = agent_state(agent);
-    const float *const arrays[] = {state.parameters, state.target, state.adam_m, state.adam_v};
-    kept_copy copy = {.adam_step = state.adam_step, .count = state.count};
-    copy.floats = aq_alloc(4 * copy.count, sizeof(float));
-    assert_non_null(copy.floats);
-    at_end(aq_free, copy.floats);
-    for (size_t i = 0; i < 4; i++) {
-        if (arrays[i] != NULL) {
-            memcpy(copy.floats + i * copy.count, arrays[i], count_of(&state, i) * sizeof(float));
-        }
-    }
+    aq_named_arrays own;
+    kept_copy copy;
+    aq_agent_arrays(agent, &own);
+    assert_int_equal(aq_named_arrays_like(&own, &copy.arrays), 0);
+    at_end(aq_free, copy.arrays.arrays[0].values); /* which begins the block of all */
+    aq_named_arrays_copy(&own, &copy.arrays);
+    copy.state = state_in(&copy.arrays);
     return copy;
 }
 
 void agent_take_up(aq_agent *agent, const kept_copy *copy)
 {
-    const kept_state state = agent_state(agent);
-    float *const arrays[] = {state.parameters, state.target, state.adam_m, state.adam_v};
-    assert_int_equal(copy->count, state.count);
-    for (size_t i = 0; i < 4; i++) {
-        if (arrays[i] != NULL) {
-            memcpy(arrays[i], copy->floats + i * copy->count, count_of(&state, i) * sizeof(float));
-        }
+    assert_succeeds(aq_agent_restore(agent, &copy->arrays, &refusal));
+}
+
+void agent_resume_at(aq_agent *agent, uint64_t adam_step)
+{
+    const kept_copy copy = agent_copy(agent);
+    uint64_t *step = values_of(&copy.arrays, "adam_step");
+    if (step != NULL) {
+        *step = adam_step;
     }
-    agent_resume_at(agent, copy->adam_step);
+    agent_take_up(agent, &copy);
 }
 
 void agent_assert_as(aq_agent *agent, const kept_copy *copy)
 {
-    const kept_copy now = agent_copy(agent);
-    assert_int_equal(now.adam_step, copy->adam_step);
-    assert_int_equal(now.count, copy->count);
-    assert_memory_equal(now.floats, copy->floats, 4 * now.count * sizeof(float));
+    aq_named_arrays now;
+    aq_agent_arrays(agent, &now);
+    assert_succeeds(aq_named_arrays_check_same(&copy->arrays, &now, &refusal));
+    for (size_t i = 0; i < now.count; i++) {
+        const size_t bytes = aq_array_bytes(&now.arrays[i]);
+        const void *before = values_of(&copy->arrays, now.arrays[i].name);
+        if (bytes > 0 && memcmp(now.arrays[i].values, before, bytes) != 0) {
+            fail_msg("%s is another", now.arrays[i].name);
+        }
+    }
 }
 
 void agent_assert_same(aq_agent *a, aq_agent *b)

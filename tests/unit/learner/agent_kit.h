@@ -31,12 +31,10 @@ kept_state agent_state(aq_agent *agent);
 /* Takes up its own state, as if so many steps had been taken. */
 void agent_resume_at(aq_agent *agent, uint64_t adam_step);
 
-/* Parameters, target, adam_m and adam_v as they were, one after the other, zeros for what the agent
- * does not keep; until the test ends. */
+/* All that an agent keeps, as it was; until the test ends. */
 typedef struct kept_copy {
-    uint64_t adam_step;
-    size_t count; /* of each; a shorter target ends with zeros */
-    float *floats;
+    aq_named_arrays arrays;
+    kept_state state; /* views into them */
 } kept_copy;
 
 kept_copy agent_copy(aq_agent *agent);

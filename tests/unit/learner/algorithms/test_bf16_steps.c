@@ -69,7 +69,7 @@ TEST(what_was_trained_in_one_format_goes_on_in_the_other)
     double off = 0, length = 0;
     for (size_t i = 0; i < a.count; i++) {
         off += pow((double)a.parameters[i] - (double)b.parameters[i], 2);
-        length += pow((double)b.parameters[i] - (double)middle.floats[i], 2);
+        length += pow((double)b.parameters[i] - (double)middle.state.parameters[i], 2);
     }
     assert_true(length > 0);
     assert_true(sqrt(off) < 0.1 * sqrt(length));

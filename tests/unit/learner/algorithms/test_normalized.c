@@ -124,9 +124,7 @@ TEST(what_was_kept_goes_on_to_the_same_bits)
     stand all = make();
     train(&all);
     aq_agent *again = agent_of(&aq_dqn_class, &all.config, &all.schema, 8);
-    const kept_state from = agent_state(all.algorithm);
     const kept_copy kept = agent_copy(all.algorithm);
-    memcpy(agent_state(again).statistics, from.statistics, from.statistics_count * sizeof(double));
     agent_take_up(again, &kept);
     const aq_params *policy = aq_agent_policy(all.algorithm);
     fixture_assert_same(policy->block, aq_agent_policy(again)->block, policy->count);

@@ -51,7 +51,7 @@ static bool stay(const fixture *f, double rate, double critic_rate, size_t first
     for (int i = 0; i < STEPS; i++) {
         agent_train(f->algorithm, f->batch);
     }
-    return memcmp(agent_state(f->algorithm).parameters + first, before.floats + first,
+    return memcmp(agent_state(f->algorithm).parameters + first, before.state.parameters + first,
                   count * sizeof(float)) == 0;
 }
 

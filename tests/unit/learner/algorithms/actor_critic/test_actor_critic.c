@@ -157,7 +157,7 @@ TEST(targets_are_copied_every_period)
             train(&f, 1);
             const kept_state s = agent_state(f.algorithm);
             const float *now = s.parameters + followed_from(&learned[i], &f);
-            const float *want = step % 4 == 0 ? now : before.floats + before.count;
+            const float *want = step % 4 == 0 ? now : before.state.target;
             assert_memory_equal(s.target, want, s.target_count * sizeof(float));
         }
     }
@@ -176,7 +176,7 @@ TEST(targets_follow_by_tau_when_the_policy_does)
             const float *now = s.parameters + followed_from(&learned[i], &f);
             const bool follows = !is_delayed(&learned[i]) || step % 2 == 0;
             for (size_t k = 0; k < s.target_count; k++) {
-                const float old = before.floats[before.count + k];
+                const float old = before.state.target[k];
                 const float want = follows ? old + 0.25f * (now[k] - old) : old;
                 assert_near(s.target[k], want, 1e-6);
             }
@@ -191,7 +191,8 @@ TEST(td3_improves_its_policy_now_and_then)
         const kept_copy before = agent_copy(f.algorithm);
         train(&f, 1);
         const aq_params *policy = aq_agent_policy(f.algorithm);
-        const bool same = memcmp(policy->block, before.floats, policy->count * sizeof(float)) == 0;
+        const bool same =
+            memcmp(policy->block, before.state.parameters, policy->count * sizeof(float)) == 0;
         assert_int_equal(same, step % 2 == 1);
     }
 }

@@ -216,7 +216,8 @@ TEST(trpo_stays_where_no_step_is_better)
         all.group->reward[i] = 10; /* anything else would be worse */
     }
     (void)agent_train(all.agent, all.group);
-    assert_memory_equal(agent_state(all.agent).parameters, before.floats, policy * sizeof(float));
+    assert_memory_equal(agent_state(all.agent).parameters, before.state.parameters,
+                        policy * sizeof(float));
 }
 
 /* The policy that drew is the policy that learns: ratios are 1, but for rounding. */
@@ -257,28 +258,19 @@ TEST(the_same_updates_give_the_same_bits_on_every_rung)
 TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
 {
     for (size_t c = 0; c < sizeof(classes) / sizeof(classes[0]); c++) {
-        aq_named_arrays own, kept, other;
         stand a = make(classes[c], NUMBERS), b = make(classes[c], NUMBERS);
         for (int i = 0; i < 3; i++) {
             (void)update(&a);
         }
-        aq_agent_arrays(a.agent, &own);
-        assert_int_equal(aq_named_arrays_like(&own, &kept), 0);
-        aq_named_arrays_copy(&own, &kept);
-        assert_int_equal(aq_agent_restore(b.agent, &kept, NULL), 0);
+        const kept_copy kept = agent_copy(a.agent);
+        agent_take_up(b.agent, &kept);
         b.rng = a.rng;
         b.drawn = a.drawn;
         for (int i = 0; i < 3; i++) {
             (void)update(&a);
             (void)update(&b);
         }
-        aq_agent_arrays(a.agent, &own);
-        aq_agent_arrays(b.agent, &other);
-        for (size_t i = 0; i < own.count; i++) {
-            assert_memory_equal(own.arrays[i].values, other.arrays[i].values,
-                                aq_array_bytes(&own.arrays[i]));
-        }
-        aq_named_arrays_fini(&kept);
+        agent_assert_same(a.agent, b.agent);
     }
 }
 
@@ -312,7 +304,8 @@ TEST(trpo_takes_no_step_along_a_gradient_beyond_bounds)
         all.group->reward[i] *= 1e30f;
     }
     assert_int_equal(aq_agent_train(all.agent, all.group, &report), AQ_E_CORRUPT);
-    agent_assert_as(all.agent, &before);
+    assert_memory_equal(agent_state(all.agent).parameters, before.state.parameters,
+                        before.state.count * sizeof(float));
 }
 
 /* It deviates from no other, and is one minibatch. */
@@ -351,12 +344,14 @@ TEST(policy_and_values_have_rates_of_their_own)
     const size_t bytes = sizeof(float);
     aq_agent_set_rates(all.agent, 0, 0.01);
     (void)update(&all);
-    assert_memory_equal(agent_state(all.agent).parameters, before.floats, policy * bytes);
-    assert_memory_not_equal(agent_state(all.agent).parameters + policy, before.floats + policy,
-                            (before.count - policy) * bytes);
+    assert_memory_equal(agent_state(all.agent).parameters, before.state.parameters, policy * bytes);
+    assert_memory_not_equal(agent_state(all.agent).parameters + policy,
+                            before.state.parameters + policy,
+                            (before.state.count - policy) * bytes);
     aq_agent_set_rates(all.agent, 0.01, 0);
     (void)update(&all);
-    assert_memory_not_equal(agent_state(all.agent).parameters, before.floats, policy * bytes);
+    assert_memory_not_equal(agent_state(all.agent).parameters, before.state.parameters,
+                            policy * bytes);
 }
 
 TEST(settings_that_make_no_sense_are_refused_in_words)
@@ -428,12 +423,12 @@ TEST(whole_gradients_agree_with_finite_differences)
                                      : policy->count;
             (void)agent_train(all.agent, all.group);
             const kept_copy after = agent_copy(all.agent);
-            for (size_t i = 0; i < from.count; i = i + 1 == first ? policy->count : i + 1) {
+            for (size_t i = 0; i < from.state.count; i = i + 1 == first ? policy->count : i + 1) {
                 const int metric = i < first ? AQ_ON_POLICY_LOSS : AQ_ON_POLICY_VALUE_LOSS;
                 const double more = loss_at(&all, &from, i, apart, metric);
                 const double less = loss_at(&all, &from, i, -apart, metric);
-                assert_near(10 * (double)after.floats[2 * from.count + i],
-                            (more - less) / (2 * (double)apart), 5e-3);
+                assert_near(10 * (double)after.state.adam_m[i], (more - less) / (2 * (double)apart),
+                            5e-3);
             }
         }
     }

@@ -173,7 +173,7 @@ static void check_refused(fixture *f)
     agent_assert_as(f->algorithm, &before);
     assert_memory_equal(&stats, &untouched, sizeof(stats));
     train(f, 1);
-    assert_int_equal(state_of(f).adam_step, before.adam_step + 1);
+    assert_int_equal(state_of(f).adam_step, before.state.adam_step + 1);
 }
 
 TEST(what_is_not_finite_is_refused_and_changes_nothing)
