@@ -164,7 +164,7 @@ int aq_test_run(const char *pattern)
                       pattern != NULL ? pattern : "*");
         return 1;
     }
-    return failed;
+    return failed > 0;
 }
 
 void aq_assert_says(const char *text, const char *words, const char *file, int line)

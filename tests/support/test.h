@@ -52,7 +52,7 @@ void aq_test_add(aq_test *test);
 void aq_test_add_group(aq_test_group *group);
 
 /* Runs all tests, or those whose names, or whose file's name without test_, fit `pattern` (with *
- * and ?); the number that failed. */
+ * and ?); 0, or 1 where one failed: a status to exit with, where 77 would be "skipped". */
 int aq_test_run(const char *pattern);
 
 #define TEST(name) TEST_WITH(name, NULL, NULL)

@@ -172,7 +172,7 @@ int main(int argument_count, char **arguments)
     if (actorq == NULL) {
         return 1;
     }
-    const int failed = aq_test_run(NULL);
+    const int status = aq_test_run(NULL);
     free(actorq);
-    return failed;
+    return status;
 }
