@@ -128,6 +128,7 @@ class Site:
         self.folder = tempfile.mkdtemp(prefix="aq-faults-")
         self.port = free_ports(4)
         self.lives = 0
+        self.came = 0  # faults, of those that lives were given
         self.begun = 0.0
         self.daemons = {}
         self.lost = collections.defaultdict(set)
@@ -213,7 +214,18 @@ class Site:
         end = time.monotonic() + work_s
         self.wait(lambda: not daemon.lives() or time.monotonic() > end, f"{seat} with {fault}")
         self.end(daemon, fault)
+        traced = self.traced()
+        assert fault or traced, "no operation was traced: the shim is not in the daemon"
+        self.came += fault is not None and traced >= fault.at
         return daemon
+
+    def traced(self):
+        """Operations of the latest life; of one with a fault, those that match it."""
+        path = self.path(f"{self.lives}.trace")
+        if not os.path.exists(path):
+            return 0
+        with open(path, encoding="utf-8") as file:
+            return sum(1 for _ in file)
 
     def end(self, daemon, fault=None):
         daemon.process.kill()
@@ -399,7 +411,7 @@ def campaign_replay(build, rng):
             healthy = site.live("replay")
             site.check_restored(healthy, fault)
             site.check_store(fault)
-        return len(faults)
+        return site.came, len(faults)
     finally:
         site.close()
 
@@ -434,7 +446,7 @@ def campaign_power(build, rng):
             for incarnation, counters in after.items():
                 gone = set(counters) - set(last[incarnation])
                 assert not gone, f"{fault}: {len(gone)} steps went with the kill after it"
-        return rounds
+        return rounds, rounds
     finally:
         site.close()
 
@@ -460,7 +472,7 @@ def campaign_learner_power(build, rng):
                 site.live("learner", work_s=0.2 + rng.random())))
             site.lose_power("run", names_too=i % 2 == 1)
             site.check_learner(before, f"power loss {i}")
-        return rounds
+        return rounds, rounds
     finally:
         site.close()
 
@@ -474,7 +486,7 @@ def campaign_learner(build, rng):
         for fault in faults:
             before["step"] = max(before["step"], site.told(site.live("learner", fault)))
             site.check_learner(before, fault)
-        return len(faults)
+        return site.came, len(faults)
     finally:
         site.close()
 
@@ -487,8 +499,9 @@ def main():
     for name in wanted or campaigns:
         print(f"{name}: AQ_SEED={seed}", flush=True)
         started = time.monotonic()
-        lives = campaigns[name](build, random.Random(seed))
-        print(f"{name}: {lives} faults in {time.monotonic() - started:.0f} s, "
+        came, lives = campaigns[name](build, random.Random(seed))
+        assert came, f"{name}: of {lives} faults none came"
+        print(f"{name}: {came} faults in {lives} lives, {time.monotonic() - started:.0f} s, "
               "nothing lost, doubled, invented or begun anew", flush=True)
 
 
