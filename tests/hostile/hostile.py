@@ -45,7 +45,7 @@ class Table:
         return sums
 
     def visit(self, name, act, *expected):
-        """Lets them in; of `expected`, each has to be counted."""
+        """Lets them in; of `expected`, each has to be counted, and then the run goes on."""
         before, steps, started = self.counts(), self.run.steps(), time.monotonic()
         words = act()
         rate = (self.run.steps() - steps) / (time.monotonic() - started)
@@ -54,6 +54,7 @@ class Table:
         grown = {key: after[key] - before[key] for key in after if after[key] > before[key]}
         for key in expected:
             assert key in grown, f"{name}: {key} was not counted: {grown}"
+        self.run.go_on()
         self.row(name, words, rate, ", ".join(f"{key} {grown[key]}" for key in grown))
 
 

@@ -68,8 +68,7 @@ def check_after(run, role, before):
     taken = acknowledged(run)
     grown = [(daemon.resident_kb("VmHWM") - kb) / 1024
              for daemon, kb in zip(run.daemons, before)]
-    steps = run.steps()
-    run.wait(lambda: run.steps() > steps + 50, "the learner goes on")
+    run.go_on()
     run.wait(lambda: acknowledged(run) > taken, "experience of the honest is taken")
     assert max(grown) <= GROWTH_MOST_MB, f"{role}: daemons grew by {grown} MB"
     return grown

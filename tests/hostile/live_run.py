@@ -111,6 +111,11 @@ class Run:
     def steps(self):
         return int(self.status().get("learner", {}).get("learner_steps", 0))
 
+    def go_on(self):
+        """Waits until it has trained further."""
+        before = self.steps()
+        self.wait(lambda: self.steps() > before + 50, "the learner goes on")
+
     def members(self):
         """Those of this run's processes that the learner knows."""
         pids = {daemon.process.pid for daemon in self.daemons}
