@@ -1,6 +1,7 @@
 """A storm: processes of a run are killed at random moments, and started again as whoever started
-them would. Nothing may hang, no checkpoint be corrupt, and nothing be lost that actors were told is
-stored. Who inherits it says what there is, and who is killed."""
+them would. Nothing may hang, no checkpoint be skipped, and no count fall: of the run's steps, and
+shards' below what actors were told is stored. What shards hold is read by tests/faults instead.
+Who inherits it says what there is, and who is killed."""
 
 import json
 import os
@@ -86,7 +87,7 @@ class KillStorm:
         return sum(self.told.values())
 
     def look(self):
-        """What all say, that must not have got less; False while not all who live take part."""
+        """Whether all who live take part, and train; then no count must have got less."""
         status = self.status() or {"members": []}
         said = {member["pid"]: member for member in status["members"]}
         here = [said.get(process.pid, {}) for name, process in self.processes.items()

@@ -274,7 +274,8 @@ class LongTestRanks(RankRun):
 
 
 class RankStorm(KillStorm):
-    """Ranks that mpirun's caller starts again, beside a shard and an actor that live through it."""
+    """Ranks that mpirun's caller starts again, beside a shard and an actor that live through it: it
+    is the learner's count and its checkpoints that could be lost."""
 
     def __init__(self, test, algorithm, rng):
         super().__init__(test, rng, ACTORQ, algorithm,
