@@ -273,7 +273,8 @@ TEST_IN(segment_kit, kit, records_of_any_size_are_compressed)
 {
     kit->config.compressed = true;
     kit->config.segment_bytes = 64 << 20;
-    kit->frame_bytes = 5 << 20; /* more than one write usually takes */
+    kit->config.backlog_bytes = 16 << 20; /* both, before the first is written */
+    kit->frame_bytes = 5 << 20;           /* more than one write usually takes */
     segment_kit_live(kit, 2);
     const long size = segment_kit_file_size(segment_kit_segment(kit, 1));
     assert_in_range(size, 1, 9 << 20);
