@@ -14,6 +14,9 @@
  * two of them, by us or since the other direction has failed, the next step is refused without a
  * word: the transfer never ends, and NNG's one thread that ends connections waits for it for good.
  * No connection of the process is ended or made anew after that, and no socket can be closed.
+ *
+ * sysconf: how many processors there are. NNG starts up to three threads for each. On a large host
+ * that is more than a container or a unit may have, and NNG then hangs while it starts.
  */
 #define _DEFAULT_SOURCE /* syscall */
 
@@ -33,6 +36,8 @@
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/nng_mend/tcp_patience.h"
 
+enum { PROCESSORS_MAX = 16 }; /* NNG has 39 threads then */
+
 typedef void (*stream_fn)(nng_stream *stream, nng_aio *step);
 
 /* Process-wide, written once. */
@@ -44,8 +49,8 @@ static bool loses_steps; /* this release of NNG does */
 static void find_real(void)
 {
     static const char *const ours[] = {
-        "accept", "bind",    "close",      "connect",         "getaddrinfo",    "getsockopt",
-        "readv",  "sendmsg", "setsockopt", "nng_stream_send", "nng_stream_recv"};
+        "accept", "bind",    "close",      "connect",         "getaddrinfo",     "getsockopt",
+        "readv",  "sendmsg", "setsockopt", "nng_stream_send", "nng_stream_recv", "sysconf"};
     int (*real_close)(int descriptor);
 
     aq_find_theirs("nng_stream_send", &real_send);
@@ -99,4 +104,18 @@ AQ_STAND_IN ssize_t sendmsg(int descriptor, const struct msghdr *message, int fl
         errno = ECONNRESET; /* which NNG goes on after */
     }
     return size;
+}
+
+/* The C library's own. It can be called at any time, as by OpenBLAS before main() is. */
+long __sysconf(int name);
+
+AQ_STAND_IN long sysconf(int name)
+{
+    long value = __sysconf(name);
+
+    if (name != _SC_NPROCESSORS_ONLN || value <= PROCESSORS_MAX) {
+        return value;
+    }
+    aq_mend_for("nng_stream_send"); /* NNG asks when its first socket is made: before the others */
+    return AQ_NNG_CALLS() ? PROCESSORS_MAX : value;
 }

@@ -1,5 +1,5 @@
 /*
- * Two mistakes of NNG 1.5 that take a whole process with them, mended from outside: by functions
+ * Mistakes of NNG 1.5 that take a whole process with them, mended from outside: by functions
  * that stand in for NNG's and the C library's (see nng_mend.c). Private to net.
  */
 #ifndef AQ_COMMON_NET_NNG_MEND_NNG_MEND_H
