@@ -169,6 +169,14 @@ class Commands(unittest.TestCase):
                              shlex.split(compose[name]["command"]), name)
             self.assertEqual(swarm[name]["stop_grace_period"], compose[name]["stop_grace_period"])
 
+    def test_actors_have_one_thread_of_openblas_everywhere(self):
+        for name in ("compose.yaml", "swarm.yaml"):
+            variables = load(name)["services"]["actor"]["environment"]
+            self.assertEqual(variables["OPENBLAS_NUM_THREADS"], "1", name)
+        for text in (read("slurm", "actors.sbatch"), units()["actorq-actor@.service"]):
+            self.assertIn("OPENBLAS_NUM_THREADS=1", text)
+        self.assertIn('{name: OPENBLAS_NUM_THREADS, value: "1"}', read("kubernetes", "actor.yaml"))
+
     def test_units_start_programs_with_options_that_they_know(self):
         for text in units().values():
             for line in re.findall(r"^ExecStart=(.*)$", text.replace("\\\n", " "), re.M):
