@@ -119,6 +119,14 @@ class Jobs(unittest.TestCase):
         self.program("actorq-replay", self.WAITS)
         self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 0)
         self.assertEqual(self.said("scontrol requeue"), 0)
+        self.assertEqual(self.begin("actors.sbatch").wait(PATIENCE_S), 0)  # which began too late
+        self.assertEqual(self.said("actorq-actor"), 0)
+        self.program("actorq-learner", self.WAITS)
+        self.program("actorq-actor", self.WAITS)
+        self.begin("head.sbatch")
+        self.wait_for("actorq-learner", 2)
+        self.begin("actors.sbatch")
+        self.wait_for("actorq-actor --learner tcp://", 1)
 
     def actor(self, **environment):
         """How often the job of an actor that got SIGTERM went back to the queue, and the job."""
