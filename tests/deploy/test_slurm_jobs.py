@@ -128,6 +128,17 @@ class Jobs(unittest.TestCase):
         self.begin("actors.sbatch")
         self.wait_for("actorq-actor --learner tcp://", 1)
 
+    def test_certificates_that_are_there_are_left_alone(self):
+        self.program("actorq-learner", "exit 0")
+        self.program("actorq-replay", self.WAITS)
+        os.mkdir(os.path.join(self.folder, "certs"))  # of somebody who keeps the operator's away
+        self.put("certs/ca.pem", "")
+        self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 0)
+        self.assertEqual(os.listdir(os.path.join(self.folder, "certs")), ["ca.pem"])
+        shutil.rmtree(os.path.join(self.folder, "certs"))
+        self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 0)
+        self.assertEqual(os.listdir(os.path.join(self.folder, "certs")), ["operator"])
+
     def actor(self, **environment):
         """How often the job of an actor that got SIGTERM went back to the queue, and the job."""
         self.program("actorq-actor", self.WAITS)
