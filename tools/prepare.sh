@@ -177,9 +177,10 @@ watch_build() {
 choose_targets=()
 build_in() {
     local -r folder=$root/$1 setup="$root ${*:2}"
-    local -r stamp=$folder/.set-up log=$folder/build.log lock=$folder/.lock
+    local -r stamp=$folder/.set-up log=$folder/build.log
+    local -r lock=$root/.cache/$1.lock # not in the folder, which may be wiped
     local -a wipe=() targets=()
-    mkdir -p -- "$folder" || fail "cannot write to $root"
+    mkdir -p -- "$folder" "${lock%/*}" || fail "cannot write to $root"
     exec 9>"$lock"
     if ! flock -n 9; then
         say "waiting for another build in $1/"
