@@ -98,6 +98,13 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.said("actorq-replay"), 5)
         self.assertEqual(self.said("scontrol requeue 7"), 1)
 
+    def test_a_head_whose_learner_asks_to_be_started_again_goes_back_to_the_queue(self):
+        self.program("actorq-replay", self.WAITS)
+        for status, times in ((74, 1), (75, 2), (1, 2)):
+            self.program("actorq-learner", f"exit {status}")
+            self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), status)
+            self.assertEqual(self.said("scontrol requeue 7"), times)
+
     def slowly(self):
         """An environment in which each command of the job takes its time: what it starts may be
         over before it looks."""
