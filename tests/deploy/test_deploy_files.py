@@ -27,6 +27,7 @@ DEPLOY = os.path.join(ROOT, "deploy")
 ROLES = ("learner", "replay", "actor")
 PROGRAM_OF = dict(zip((f"actorq-{role}" for role in ROLES), PROGRAMS))
 FILES_OF_A_ROLE = {"ca.pem", "cert.pem", "key.pem", "token"}
+START_S = 120  # START_TIMEOUT_MS of envs/python/python_worker.c: the daemon is silent meanwhile
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
@@ -401,6 +402,13 @@ class Swarm(unittest.TestCase):
             self.assertIn("memory", service["deploy"]["resources"]["limits"])
 
 
+    def test_an_environment_in_python_has_its_time_to_start(self):
+        for role in ("actor", "evaluator"):
+            check = load("swarm.yaml")["services"][role]["healthcheck"]
+            asked = int(check["interval"].removesuffix("s")) * check["retries"]
+            self.assertGreaterEqual(asked, START_S + 30)
+
+
 class Kubernetes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -476,10 +484,17 @@ class Kubernetes(unittest.TestCase):
                 self.assertEqual(asked, "http", one["metadata"])
 
     def test_a_shard_has_five_minutes_to_read_its_folder_whenever_it_does(self):
-        pod = next(pod for one, pod in self.pods() if one["metadata"]["name"] == "replay")
+        self.check_patience("replay", 300)
+
+    def check_patience(self, role, seconds):
+        pod = next(pod for one, pod in self.pods() if one["metadata"]["name"] == role)
         for probe in ("startupProbe", "livenessProbe"):
             asked = pod["spec"]["containers"][0][probe]
-            self.assertGreaterEqual(asked["periodSeconds"] * asked["failureThreshold"], 300)
+            self.assertGreaterEqual(asked["periodSeconds"] * asked["failureThreshold"], seconds)
+
+    def test_an_environment_in_python_has_its_time_to_start(self):
+        for role in ("actor", "evaluator"):
+            self.check_patience(role, START_S + 30)
 
     def test_volumes_that_are_mounted_are_there_and_of_the_role(self):
         for one, pod in self.pods():
@@ -508,7 +523,7 @@ class Systemd(unittest.TestCase):
         for name, text in units().items():
             if not name.endswith(".service"):
                 continue
-            for line in ("Type=notify", "DynamicUser=yes", "NoNewPrivileges=yes", "WatchdogSec=60",
+            for line in ("Type=notify", "DynamicUser=yes", "NoNewPrivileges=yes",
                          "ProtectSystem=strict", "Restart=on-failure", "WantedBy=actorq.target"):
                 self.assertRegex(text, f"(?m)^{line}$", name)
             role = re.match(r"actorq-(\w+)", name).group(1)
@@ -517,6 +532,13 @@ class Systemd(unittest.TestCase):
             self.assertEqual({one for one, _ in files}, FILES_OF_A_ROLE)
             for one, source in files:
                 self.assertEqual(one, source)
+
+    def test_what_is_silent_is_ended_but_an_environment_in_python_has_its_time_to_start(self):
+        for name, text in units().items():
+            if name.endswith(".service"):
+                asked, = re.findall(r"(?m)^WatchdogSec=(\d+)$", text)
+                is_acting = "actorq-actor --" in text
+                self.assertGreaterEqual(int(asked), START_S + 30 if is_acting else 60, name)
 
     def test_systemd_has_nothing_to_say_about_them(self):
         if not shutil.which("systemd-analyze"):
