@@ -39,6 +39,9 @@ class TestDebian(unittest.TestCase):
             self.assertTrue(asked)
             self.assertLessEqual(asked, known)
 
+    def test_units_are_where_its_scripts_look_for_them(self):
+        self.assertRegex(read("debian/actorq.install"), r"(?m)^usr/lib/systemd/system lib/systemd$")
+
     def test_its_version_is_the_projects(self):
         version = re.search(r"version: '([^']+)'", read("meson.build"))[1]
         self.assertTrue(read("debian/changelog").startswith(f"actorq ({version})"))
