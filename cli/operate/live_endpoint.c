@@ -41,7 +41,7 @@ static int take_endpoint(const char *path, const json_t *endpoint, char *ret_url
 
 static int read_folder(const char *folder, char *ret_url, aq_error *error)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], url[AQ_URL_MAX];
     json_t *endpoint = NULL;
     int rc = aq_path_in(path, sizeof(path), folder, "endpoint.json", error);
     if (rc != 0) {
@@ -54,9 +54,16 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
                        folder);
     }
     rc = aq_json_file_read(path, ENDPOINT_BYTES_MAX, &endpoint, error);
-    rc = rc != 0 ? rc : take_endpoint(path, endpoint, ret_url, error);
+    rc = rc != 0 ? rc : take_endpoint(path, endpoint, url, error);
     json_decref(endpoint);
-    return rc;
+    /* A copy of the folder names the learner of the other one. */
+    if (rc == 0 && aq_folder_lock_check(folder, NULL) == 0) {
+        return aq_fail(error, AQ_E_NOT_FOUND,
+                       "%s: no learner runs in this folder; one that is being started does so "
+                       "within seconds, and that of a copied folder has its own URL",
+                       folder);
+    }
+    return rc != 0 ? rc : aq_text_set(ret_url, AQ_URL_MAX, url);
 }
 
 bool aq_live_endpoint_http(const char *folder, char *ret_http)

@@ -12,8 +12,8 @@
 #include "common/net/address/url.h"
 
 /* The URL into ret_url[AQ_URL_MAX]. AQ_E_INVALID for what is neither a URL nor a folder and for one
- * that can only be listened at, AQ_E_NOT_FOUND for a folder without a live run, AQ_E_CORRUPT for an
- * endpoint.json that is not one. */
+ * that can only be listened at, AQ_E_NOT_FOUND for a folder without a live run, or
+ * that no learner holds, AQ_E_CORRUPT for an endpoint.json that is not one. */
 int aq_live_endpoint_url(const char *text, char *ret_url, aq_error *error) AQ_MUST_USE;
 
 /* Where the learner of the run that is driven from `folder` serves its dashboard, into

@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/operate/live_endpoint.h"
 #include "cli/text/command.h"
 #include "cli/watch/log_filter.h"
 #include "cli/watch/log_merge.h"
 #include "cli/watch/log_view.h"
 #include "common/base/clock.h"
-#include "common/net/address/url.h"
+#include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/sys/process.h"
 
@@ -104,8 +103,7 @@ static bool show_all(aq_log_merge *merge, const logs_arguments *arguments, aq_lo
 /* A run folder has an endpoint.json while its run goes on, and after `actorq train` was killed. */
 static bool has_endpoint(const char *folder)
 {
-    char url[AQ_URL_MAX];
-    return aq_live_endpoint_url(folder, url, NULL) == 0;
+    return aq_path_exists_in(folder, "endpoint.json");
 }
 
 static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_view *view,

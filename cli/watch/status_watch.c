@@ -19,6 +19,7 @@
 #include "common/base/clock.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/rpc/reflect.h"
+#include "common/sys/file.h"
 #include "common/sys/print_json.h"
 
 enum {
@@ -113,19 +114,21 @@ static int ask(status_watch *watch)
                                watch->error);
 }
 
-/* A run folder loses its endpoint.json when its run ends; one that is resumed has another. */
+/* A run folder loses its endpoint.json when its run ends; one that is resumed has another. While
+ * its learner is being started again it has one and no learner. */
 static void on_silence(status_watch *watch)
 {
     char url[AQ_URL_MAX];
-    if (watch->run_is_over || aq_live_endpoint_url(watch->endpoint, url, NULL) != 0) {
+    int rc = aq_live_endpoint_url(watch->endpoint, url, NULL);
+    if (watch->run_is_over || (rc != 0 && !aq_path_exists_in(watch->endpoint, "endpoint.json"))) {
         finish(watch, 0);
-    } else if (strcmp(url, watch->url) != 0) {
+    } else if (rc == 0 && strcmp(url, watch->url) != 0) {
         aq_run_watch_close(watch->watch);
         watch->watch = NULL;
         memcpy(watch->url, url, sizeof(url));
         watch->heard_ns = aq_clock_monotonic_ns(); /* it has as long as after an answer */
         watch->silent = false;
-        int rc = ask(watch);
+        rc = ask(watch);
         if (rc != 0) {
             finish(watch, rc);
         }

@@ -22,17 +22,26 @@ typedef struct live_fixture {
     void *folder;
     fake_daemon *daemon;
     const char *url;
+    aq_folder_lock *learner; /* of the folder, once it is a run's */
 } live_fixture;
 
 static void live_fixture_setup(live_fixture *live)
 {
+    live->learner = NULL;
     assert_int_equal(cli_fixture_setup(&live->folder), 0);
     live->daemon = fake_daemon_start("tcp://127.0.0.1:0");
     live->url = fake_daemon_url(live->daemon);
 }
 
+static void end_learner(live_fixture *live)
+{
+    aq_folder_lock_release(live->learner);
+    live->learner = NULL;
+}
+
 static void live_fixture_teardown(live_fixture *live)
 {
+    end_learner(live);
     fake_daemon_stop(live->daemon);
     cli_fixture_teardown(&live->folder);
 }
@@ -50,6 +59,9 @@ static void restart_daemon(live_fixture *live, const char *url)
 static const char *live_folder(live_fixture *live)
 {
     char endpoint[512];
+    if (live->learner == NULL) {
+        assert_succeeds(aq_folder_lock_take(live->folder, &live->learner, &refusal));
+    }
     (void)snprintf(endpoint, sizeof(endpoint), "{\"learner\": \"%s\"}\n", live->url);
     file_put_text(cli_path(&live->folder, "endpoint.json"), endpoint);
     return live->folder;
@@ -151,7 +163,9 @@ TEST_LIVE(a_watch_of_a_folder_follows_its_run_to_another_address)
 {
     program_start("status", live_folder(live), "--watch", "--json", NULL);
     fake_daemon_wait_asked(live->daemon, 1);
+    end_learner(live);
     restart_daemon(live, "tcp://127.0.0.1:0");
+    program_wait_for_words("does not answer any more; still asking\n");
     (void)live_folder(live); /* as a resume writes it */
     fake_daemon_wait_asked(live->daemon, 1);
     assert_int_equal(kill(program_pid(), SIGTERM), 0);
@@ -205,11 +219,9 @@ TEST_LIVE(logs_are_followed_until_no_learner_holds_the_folder)
     const char *folder = live_folder(live), *log = cli_path(&live->folder, "logs/learner.log");
     cli_make_folder(cli_path(&live->folder, "logs"));
     file_put_text(log, "words of a learner\n");
-    aq_folder_lock *learner;
-    assert_succeeds(aq_folder_lock_take(folder, &learner, &refusal));
     program_start("logs", folder, "--follow", NULL);
     aq_clock_wait_until(aq_clock_monotonic_ns() + 2 * AQ_NS_PER_S);
-    aq_folder_lock_release(learner); /* `actorq train` was killed, and left endpoint.json behind */
+    end_learner(live); /* `actorq train` was killed, and left endpoint.json behind */
     const program_result *result = program_wait();
     assert_int_equal(result->exit_status, 0);
     program_assert_out("words of a learner");

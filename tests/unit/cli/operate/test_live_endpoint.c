@@ -41,8 +41,12 @@ TEST(a_wildcard_cannot_be_called)
 
 TEST_IN_FOLDER(a_folder_of_a_live_run_names_its_learner)
 {
+    aq_folder_lock *lock;
     file_put_text(cli_path(state, "endpoint.json"), "{\"learner\": \"ipc:///tmp/aq/learner\"}");
+    assert_succeeds(aq_folder_lock_take(*state, &lock, &refusal));
     assert_found(*state, "ipc:///tmp/aq/learner");
+    aq_folder_lock_release(lock);
+    refuse(*state, AQ_E_NOT_FOUND, "no learner runs in this folder"); /* as in a copy of it */
 }
 
 TEST_IN_FOLDER(a_live_run_says_where_its_dashboard_is)
