@@ -100,11 +100,6 @@ int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error
     return set_alone(room, steps > 1 ? steps / 2 : 1, config, error);
 }
 
-int aq_offline_settings_resumed(const aq_run_config *last, aq_run_config *config, aq_error *error)
-{
-    return set_alone(last->replay.capacity, last->replay.min_size, config, error);
-}
-
 /* The most steps that an item of any table spans. */
 static int span_of(const aq_run_config *config, uint32_t *ret_span, aq_error *error)
 {
@@ -120,6 +115,32 @@ static int span_of(const aq_run_config *config, uint32_t *ret_span, aq_error *er
     }
     *ret_span = span;
     return 0;
+}
+
+/* A shard leaves out chunks that were cut for other items or are longer than the run's. */
+static int check_cut(const aq_run_config *last, const aq_run_config *config, aq_error *error)
+{
+    uint32_t was = 0, span = 0;
+    int rc = span_of(last, &was, error);
+    rc = rc != 0 ? rc : span_of(config, &span, error);
+    if (rc == 0 && span != was) {
+        rc = aq_fail(error, AQ_E_INVALID,
+                     "the data set of this run was cut for items of %" PRIu32 " steps, not of "
+                     "%" PRIu32 "; begin another run with --offline to cut it anew",
+                     was, span);
+    } else if (rc == 0 && config->replay.chunk_length < last->replay.chunk_length) {
+        rc = aq_fail(error, AQ_E_INVALID,
+                     "the data set of this run was cut into chunks of up to %" PRIu64 " steps "
+                     "(replay.chunk_length); begin another run with --offline to cut it anew",
+                     last->replay.chunk_length);
+    }
+    return rc;
+}
+
+int aq_offline_settings_resumed(const aq_run_config *last, aq_run_config *config, aq_error *error)
+{
+    int rc = check_cut(last, config, error);
+    return rc != 0 ? rc : set_alone(last->replay.capacity, last->replay.min_size, config, error);
 }
 
 typedef struct importing {

@@ -21,7 +21,8 @@ int aq_offline_task(const char *path, char *task, aq_error *error) AQ_MUST_USE;
  * set of another task or schema, an empty one, and a run that nothing would end. */
 int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error) AQ_MUST_USE;
 
-/* The same of a run that is resumed, whose settings were `last`: they fit its steps. */
+/* The same of a run that is resumed, whose settings were `last`: they fit its steps.
+ * Refused, too: what the steps were not cut for. */
 int aq_offline_settings_resumed(const aq_run_config *last, aq_run_config *config,
                                 aq_error *error) AQ_MUST_USE;
 

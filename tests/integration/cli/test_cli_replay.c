@@ -238,6 +238,10 @@ TEST(a_run_trains_from_a_data_set_alone)
     assert_int_equal(whole(result, "env_steps"), steps);
     program_refuses("nothing would end this run", "train", "--run", at("offline"), "--resume",
                     "--set", "limits.learner_steps=0", NULL);
+    program_refuses("was cut for items of 3 steps, not of 5; begin another run", "train", "--run",
+                    at("offline"), "--resume", "--set", "learner.n_step=5", NULL);
+    program_refuses("was cut into chunks of up to 32 steps", "train", "--run", at("offline"),
+                    "--resume", "--set", "replay.chunk_length=20", NULL);
     /* A file that knows nothing of data sets changes nothing of that. */
     file_put_text(at("given.yaml"), "task: gym:CartPole-v1\n"
                                     "learner: {algorithm: dqn}\n"
