@@ -297,13 +297,15 @@ static void find_rewards(const aq_learning_facts *facts, aq_findings *findings)
     const bool are_steps =
         aq_algorithm_learns_from(config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES;
     const double step_size = facts->reward_size / (are_steps ? 1 : (double)config->learner.n_step);
-    const bool has_played = facts->own_steps > 0; /* not yet: what is drawn was played before */
+    /* A good policy may see no other rewards than these. What it saw before the run was resumed
+     * this process does not know. */
+    const bool knows_all = facts->own_steps > 0 && facts->own_steps >= facts->env_steps;
     char steps[FIGURE_MAX];
     aq_finding *finding = NULL;
     (void)aq_text_count(steps, sizeof(steps), (double)facts->own_steps);
-    if (has_played && facts->rewarded_share == 0) {
+    if (knows_all && facts->rewarded_share == 0) {
         finding = add(findings, "no reward was seen in %s environment steps", steps);
-    } else if (has_played && facts->ended_share == 0 && ceiling - floor <= 1e-3 * fabs(ceiling)) {
+    } else if (knows_all && facts->ended_share == 0 && ceiling - floor <= 1e-3 * fabs(ceiling)) {
         finding = add(findings,
                       "every step of %s brought the same reward, and no episode ended but at its "
                       "step limit: nothing tells actions apart",

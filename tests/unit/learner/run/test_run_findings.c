@@ -181,14 +181,20 @@ TEST(values_of_distributions_are_never_too_large)
 }
 
 /* It knows of no rewards but those that it has drawn itself. */
-TEST(of_a_resumed_run_rewards_are_missed_in_the_steps_since)
+TEST(of_a_resumed_run_no_rewards_are_missed)
 {
     const aq_run_config config = default_config();
     aq_learning_facts facts = good_facts(&config);
     facts.rewarded_share = 0;
+    assert_says(findings_of(&facts).rows[0].words,
+                "no reward was seen in 500.0k environment steps");
     facts.own_steps = 20000;
-    assert_says(findings_of(&facts).rows[0].words, "no reward was seen in 20.0k environment steps");
-    facts.own_steps = 0;
+    assert_int_equal(findings_of(&facts).count, 0);
+    facts.rewarded_share = 1;
+    facts.value_floor = facts.value_ceiling; /* as where a pole is balanced */
+    facts.ended_share = 0;
+    assert_int_equal(findings_of(&facts).count, 0);
+    facts.env_steps = facts.own_steps = 0;
     assert_int_equal(findings_of(&facts).count, 0);
 }
 
