@@ -30,10 +30,15 @@ static int fail(const char *path, const char *what, aq_error *error)
                    strerror(number));
 }
 
-/* What the file says of who has it, as far as it is plain text. */
+/* What the file says of who has it, as far as it is plain text. Readers do not sign. */
 static int refuse(const char *folder, int file, aq_error *error)
 {
     char owner[OWNER_BYTES] = "";
+    struct flock in_the_way = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(file, F_OFD_GETLK, &in_the_way) == 0 && in_the_way.l_type == F_RDLCK) {
+        return aq_fail(error, AQ_E_EXISTS,
+                       "%s: is being read by another process (as by actorq replay export)", folder);
+    }
     const ssize_t size = pread(file, owner, sizeof(owner) - 1, 0);
     ssize_t length = 0;
     while (length < size && owner[length] >= ' ' && owner[length] <= '~') {

@@ -11,7 +11,7 @@
 
 typedef struct aq_folder_lock aq_folder_lock;
 
-/* AQ_E_EXISTS says who uses the folder, and since when; AQ_E_NOMEM. */
+/* AQ_E_EXISTS says who uses the folder, and since when, or that it is being read; AQ_E_NOMEM. */
 int aq_folder_lock_take(const char *folder, aq_folder_lock **ret_lock, aq_error *error) AQ_MUST_USE;
 
 /* Beside others who read what is there: nobody takes it meanwhile. It has been taken before:

@@ -37,7 +37,8 @@ TEST(readers_share_it_with_one_another_alone)
         assert_int_equal(aq_folder_lock_share(folder, &readers[i], NULL), 0);
     }
     assert_int_equal(aq_folder_lock_check(folder, NULL), 0); /* readers are in nobody's way */
-    assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), AQ_E_EXISTS);
+    assert_refused(aq_folder_lock_take(folder, &lock, &refusal), AQ_E_EXISTS,
+                   "is being read by another process"); /* the file names who was last */
     aq_folder_lock_release(readers[0]);
     aq_folder_lock_release(readers[1]);
     assert_int_equal(aq_folder_lock_take(folder, &lock, NULL), 0);
