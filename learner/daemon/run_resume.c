@@ -70,6 +70,19 @@ static int on_difference(void *user, const aq_setting *row, const char *before, 
                    before);
 }
 
+/* Until a version of our format is ranked above it, or for ever where none is. */
+static void tell_format(const aq_run_config *ours, const aq_run_config *theirs)
+{
+    const enum aq_format format = aq_run_config_format(theirs);
+    if (format != aq_run_config_format(ours)) {
+        aq_log(
+            AQ_LOG_WARN, "best_policy_kept",
+            "the best policy so far is of the format of before, and stays the run's result until "
+            "another version is better",
+            "format=%s", aq_format_name(format));
+    }
+}
+
 /* Settings that this build cannot read are not compared: arrays and stores refuse what does not
  * fit. Stores hold rows of before, and count the run's steps by them. */
 static int check_same_settings(const aq_run_config *ours, const aq_checkpoint *checkpoint,
@@ -94,6 +107,9 @@ static int check_same_settings(const aq_run_config *ours, const aq_checkpoint *c
                        "(learner.batch_size; with sequences learner.group_steps, "
                        "replay.sequence_length and actor.envs)",
                        aq_gradient_steps_of_row(&theirs), aq_gradient_steps_of_row(ours));
+    }
+    if (checkpoint->best_policy != NULL) {
+        tell_format(ours, &theirs);
     }
     return 0;
 }
