@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/nng_mend/net_peers.h"
 #include "common/net/nng_mend/nng_close.h"
@@ -34,6 +35,9 @@ enum { SPARE_SLOTS = 4 };
  * caller asks for ahead, and what each counts beside its bytes. */
 enum { UNSENT_USUAL = 64, UNSENT_BYTES_MAX = 48 << 20, UNSENT_BYTES = 1 << 10 };
 
+/* NNG says of a reply that is on its way that it was sent, but may be late to say so. */
+#define ON_ITS_WAY_NS (100 * AQ_NS_PER_MS)
+
 enum slot_state { SLOT_RECEIVING, SLOT_RECEIVED, SLOT_DISPATCHED, SLOT_SENDING };
 
 typedef struct request_slot {
@@ -43,6 +47,7 @@ typedef struct request_slot {
     nng_aio *operation;
     nng_msg *request;      /* while SLOT_RECEIVED */
     uint32_t pipe;         /* loop; whose request it was */
+    int64_t replied_ns;    /* loop */
     _Atomic size_t unsent; /* weight of the reply that waits; 0: none */
 } request_slot;
 
@@ -50,6 +55,7 @@ typedef struct request_slot {
 typedef struct unsent_share {
     uint32_t pipe;
     size_t weight;
+    bool waits; /* for sure */
 } unsent_share;
 
 struct aq_rpc_server {
@@ -75,6 +81,7 @@ static void count_unsent(request_slot *slot, size_t size)
 {
     const size_t weight = size + UNSENT_BYTES;
 
+    slot->replied_ns = aq_clock_monotonic_ns();
     atomic_store(&slot->unsent, weight);
     atomic_fetch_add(&slot->server->unsent, weight);
     atomic_fetch_add(&slot->server->unsent_count, 1);
@@ -99,26 +106,30 @@ static int by_pipe(const void *a, const void *b)
     return (pipe_a > pipe_b) - (pipe_a < pipe_b);
 }
 
-/* The connection for which the most waits, of those for which more than one reply does: a reply
- * alone is on its way. 0: none. */
+/* The connection for which the most waits. A reply alone may be on its way. 0: none. */
 static uint32_t find_slowest_taker(const aq_rpc_server *server)
 {
+    const int64_t since_ns = aq_clock_monotonic_ns() - ON_ITS_WAY_NS;
     unsent_share *shares = server->shares;
     unsent_share most = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < server->slot_count; i++) {
-        const size_t weight = atomic_load(&server->slots[i]->unsent);
+        const request_slot *slot = server->slots[i];
+        const size_t weight = atomic_load(&slot->unsent);
 
         if (weight > 0) {
-            shares[count++] = (unsent_share){server->slots[i]->pipe, weight};
+            shares[count++] = (unsent_share){slot->pipe, weight, slot->replied_ns < since_ns};
         }
     }
     qsort(shares, count, sizeof(*shares), by_pipe);
-    for (size_t i = 1; i < count; i++) {
-        if (shares[i].pipe == shares[i - 1].pipe) {
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && shares[i].pipe == shares[i - 1].pipe) {
             shares[i].weight += shares[i - 1].weight; /* so the last of a pipe has all of it */
-            most = shares[i].weight > most.weight ? shares[i] : most;
+            shares[i].waits = true;
+        }
+        if (shares[i].waits && shares[i].weight > most.weight) {
+            most = shares[i];
         }
     }
     return most.pipe;
