@@ -36,6 +36,11 @@ static bool is_on_path(const char *program)
 
 int aq_rank_launch_check(uint64_t learners, aq_error *error)
 {
+    if (learners > 1 && getenv("OMPI_COMM_WORLD_SIZE") != NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "several learners are started by mpirun, which does not start again below "
+                       "an mpirun: leave one of the two out");
+    }
     return learners > 1 && !is_on_path("mpirun")
                ? aq_fail(error, AQ_E_NOT_FOUND,
                          "several learners are started by Open MPI's mpirun, which is not "

@@ -12,7 +12,8 @@ typedef struct aq_rank_launch {
     char count[24];
 } aq_rank_launch;
 
-/* AQ_E_NOT_FOUND, with what to install, when there is no mpirun for more than one. */
+/* For more than one: AQ_E_NOT_FOUND, with what to install, when there is no mpirun;
+ * AQ_E_UNSUPPORTED where an mpirun has started this process. */
 int aq_rank_launch_check(uint64_t learners, aq_error *error) AQ_MUST_USE;
 
 /* `spec` becomes so many of itself; of one it stays as it is, and is alone, also where mpirun has

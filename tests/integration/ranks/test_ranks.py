@@ -184,6 +184,13 @@ class TestRanks(RankRun):
             self.assertIn(f"seed={seed} ", self.log())
             self.assertGreaterEqual(self.metric("env_steps"), 2000)
 
+    def test_ranks_below_an_mpirun_are_refused(self):
+        refused = self.mpirun("-n", "1", ACTORQ, "train", "gym:CartPole-v1", "--learners", "2",
+                              "--run", self.run_dir)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("does not start again below an mpirun", refused.stderr)
+        self.assertFalse(os.path.exists(self.run_dir))
+
     def test_no_mpirun_is_said_before_anything_starts(self):
         refused = subprocess.run([ACTORQ, "train", "gym:CartPole-v1", "--learners", "2"],
                                  env={**os.environ, "PATH": self.home}, capture_output=True,
