@@ -47,14 +47,14 @@ static int find_policy(const char *folder, char *ret_path, aq_error *error)
 }
 
 /* Of the weights that may be in any, the format of the most; those of the first layer do not count,
- * as it goes out in bf16 or in fp32 by itself, whatever a run asks for. */
+ * as it goes out in bf16 or in fp32 by itself, whatever a run asks for, unless it is alone. */
 static uint32_t main_format(const aq_snapshot *snapshot)
 {
     uint32_t layers[AQ_NET_LAYERS_MAX];
     size_t weights[AQ_FORMAT_COUNT + 1] = {0};
     uint32_t most = AQ_FORMAT_MIXED;
     const uint32_t count = aq_layer_formats_choices(&snapshot->spec, layers);
-    for (uint32_t i = 1; i < count; i++) {
+    for (uint32_t i = count > 1 ? 1 : 0; i < count; i++) {
         const uint32_t format = snapshot->layers[layers[i]].format;
         const aq_layer_matrix_shape matrix = aq_layer_matrix(&snapshot->spec.layers[layers[i]]);
         weights[format] += (size_t)matrix.rows * matrix.columns;

@@ -438,6 +438,22 @@ TEST(what_makes_deviations_has_no_say)
     assert_string_equal(aq_policy_source_precision(&mean, text), "int8");
 }
 
+/* noisy 2, which has no other layer. */
+TEST(a_layer_alone_says_its_format)
+{
+    const aq_layer_spec outputs = aq_layer_linear(4, 2, AQ_ACTIVATION_NONE);
+    aq_layer_spec layers[] = {outputs, aq_layer_noise(4, 1, 1, AQ_ACTIVATION_NONE), outputs,
+                              aq_layer_noise(2, 2, 1, AQ_ACTIVATION_NONE)};
+    layers[1].sources = (aq_layer_sources){.count = 1, .values = {0}};
+    layers[3].sources = (aq_layer_sources){.count = 2, .values = {1, 3}};
+    aq_snapshot snapshot = {.spec = net_of(layers)};
+    char text[AQ_PRECISION_TEXT_MAX];
+    for (uint32_t i = 0; i < snapshot.spec.layer_count; i++) {
+        snapshot.layers[i].format = i == 0 ? AQ_FORMAT_BF16 : AQ_FORMAT_F32;
+    }
+    assert_string_equal(aq_policy_source_precision(&snapshot, text), "mixed: bf16");
+}
+
 TEST_IN_FOLDER(who_asks_hears_whether_it_was_quantized_now)
 {
     static const struct {
