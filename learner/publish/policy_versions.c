@@ -1,5 +1,5 @@
 /*
- * The file holds one decimal number and the end of a line: the first that was never reserved. A
+ * The file holds one decimal number and the end of a line: the first that is not reserved. A
  * missing file is a new run folder; any other content is refused, as guessing could hand out a
  * number twice.
  */

@@ -10,9 +10,9 @@
 
 #include "common/base/error.h"
 
-/* Returns the first of `count` fresh numbers, all above those ever reserved here and above
- * `at_least`; 1 at the earliest. AQ_E_CORRUPT when the file is not one of ours, AQ_E_TOO_BIG when
- * the numbers run out, which are of 32 bits as in steps. */
+/* Returns the first of `count` fresh numbers, all above those reserved here (those given back are
+ * not) and above `at_least`; 1 at the earliest. AQ_E_CORRUPT when the file is not one of ours,
+ * AQ_E_TOO_BIG when the numbers run out, which are of 32 bits as in steps. */
 int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, uint64_t *ret_first,
                        aq_error *error) AQ_MUST_USE;
 
