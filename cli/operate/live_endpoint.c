@@ -59,8 +59,8 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
     /* A copy of the folder names the learner of the other one. */
     if (rc == 0 && aq_folder_lock_check(folder, NULL) == 0) {
         return aq_fail(error, AQ_E_NOT_FOUND,
-                       "%s: no learner runs in this folder; one that is being started does so "
-                       "within seconds, and that of a copied folder has its own URL",
+                       "%s: no learner runs in this folder: it is a copy, its run was killed, or "
+                       "its learner is just being started",
                        folder);
     }
     return rc != 0 ? rc : aq_text_set(ret_url, AQ_URL_MAX, url);
