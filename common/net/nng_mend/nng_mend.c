@@ -106,10 +106,11 @@ AQ_STAND_IN ssize_t sendmsg(int descriptor, const struct msghdr *message, int fl
     return size;
 }
 
-/* The C library's own. It can be called at any time, as by OpenBLAS before main() is. */
+/* The C library's own, as it may be called before anything can be looked for. */
 long __sysconf(int name);
 
-AQ_STAND_IN long sysconf(int name)
+/* The thread sanitizer calls it before it is ready itself. */
+AQ_STAND_IN __attribute__((no_sanitize("thread"))) long sysconf(int name)
 {
     long value = __sysconf(name);
 
