@@ -242,7 +242,6 @@ void aq_replay_table_restoring(aq_replay_table *table, bool restoring)
     if (!restoring) { /* what has left so far did so in an earlier life, nobody knows how drawn */
         table->gone_draws = 0;
         table->gone_items = 0;
-        table->restored_end = table->ring.end;
     }
 }
 

@@ -33,7 +33,7 @@ typedef struct aq_replay_holdings {
     double mass;            /* sum over them of priority^exponent; their count if not prioritized */
     uint64_t times_sampled; /* draws of the items that have left, so that with ... */
     uint64_t items_left;    /* ... so many of them, a mean can be told */
-    uint64_t outdated;      /* transitions of this life that aq_replay_table_expect has dropped */
+    uint64_t outdated;      /* transitions that aq_replay_table_expect has dropped */
 } aq_replay_holdings;
 
 /* `store` outlives the table. `seed` feeds the draws. AQ_E_NOMEM. */

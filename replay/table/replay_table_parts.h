@@ -42,7 +42,6 @@ struct aq_replay_table {
     uint64_t gone_items;  /* ... so many */
     uint32_t version_min; /* see aq_replay_table_expect */
     uint64_t outdated;
-    uint64_t restored_end; /* chunks before it are of an earlier life */
 
     aq_chunk_heap heap;         /* by mean priority, where the lowest is removed */
     aq_item_column priorities;  /* float, there too */

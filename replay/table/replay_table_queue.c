@@ -66,8 +66,7 @@ void aq_replay_table_expect(aq_replay_table *table, uint32_t version_min)
     for (uint64_t at = table->ring.head; at < table->ring.end; at++) {
         const aq_chunk_slot *slot = aq_chunk_ring_slot(&table->ring, at);
         if (slot->view != NULL && aq_replay_table_is_outdated(table, slot->view)) {
-            /* What is of an earlier life may have been drawn there. */
-            table->outdated += at >= table->restored_end ? steps_left(table, at) : 0;
+            table->outdated += steps_left(table, at);
             aq_replay_table_drop(table, at);
         }
     }

@@ -75,16 +75,3 @@ TEST(what_is_older_than_expected_leaves_does_not_come_in_and_is_counted)
     (void)table_kit_insert(kit, 3);
     assert_int_equal(aq_replay_table_look(kit->table, 100).steps, 3);
 }
-
-/* Without a saved state nobody knows whether they were drawn. */
-TEST(what_is_of_an_earlier_life_leaves_uncounted)
-{
-    table_kit *kit = queue_of_sequences();
-    aq_replay_table_restoring(kit->table, true);
-    (void)table_kit_insert(kit, 5); /* versions 0 to 4 */
-    aq_replay_table_restoring(kit->table, false);
-    (void)table_kit_insert(kit, 5); /* 5 to 9 */
-    aq_replay_table_expect(kit->table, 10);
-    assert_int_equal(aq_replay_table_holdings(kit->table).items, 0);
-    assert_int_equal(aq_replay_table_holdings(kit->table).outdated, 5);
-}
