@@ -39,8 +39,8 @@ enum aq_policy_verdict {
     AQ_POLICY_REJECTED, /* corrupt, of another run, or not a policy for the task */
 };
 
-/* The feeder: a POLICY or a POLICY_DELTA frame, whether heard or fetched. Of NEW the
- * engine is there after aq_policy_feed_settle. */
+/* The feeder: a POLICY or a POLICY_DELTA frame, heard or fetched. Of NEW the engine is there after
+ * aq_policy_feed_settle. */
 enum aq_policy_verdict aq_policy_feed_hear(aq_policy_feed *feed, int64_t now_ns,
                                            const uint8_t *frame, size_t size);
 

@@ -1,7 +1,7 @@
 /*
  * The reference forward pass in fp32: plain loops, the definition of what every faster path (the
- * learner's on OpenBLAS, the actor's kernels) must compute. Only tests and benchmarks
- * run it. No state: any thread.
+ * learner's on OpenBLAS, the actor's kernels) must compute. Only tests and benchmarks run it. No
+ * state: any thread.
  */
 #ifndef AQ_COMMON_NN_FORWARD_H
 #define AQ_COMMON_NN_FORWARD_H
