@@ -116,12 +116,7 @@ struct aq_env_class {
      * valid until its next call. NULL, or no function: it does not say. */
     const char *(*failure)(const void *params, const void *state);
 
-    /* The state as bytes, from which `restore` goes on with the same bits; then `observe` writes
-     * the observation row. A state that nothing here saves, or restores, is copied as it is:
-     * state_bytes. `saved_bytes` and `save` are there or NULL together. */
-    size_t (*saved_bytes)(const void *params);
-    void (*save)(const void *params, const void *state, void *out);
-    int (*restore)(const void *params, void *state, const void *bytes);
+    /* Writes the observation row of the state, as the last reset or step did. */
     void (*observe)(const void *params, const void *state, void *obs);
 
     /* A policy by hand, from an observation row to an action row, as something to compare learned

@@ -243,34 +243,3 @@ void aq_env_unref(aq_env *env)
         destroy(env);
     }
 }
-
-/* ---- saved states --------------------------------------------------------------------------- */
-
-size_t aq_env_saved_bytes(const aq_env *env)
-{
-    return env->class->saved_bytes != NULL ? env->class->saved_bytes(env->params)
-                                           : env->class->state_bytes;
-}
-
-void aq_env_save(const aq_env *env, const void *state, void *out)
-{
-    if (env->class->save != NULL) {
-        env->class->save(env->params, state, out);
-    } else {
-        memcpy(out, state, env->class->state_bytes);
-    }
-}
-
-int aq_env_restore(const aq_env *env, void *state, const void *bytes, void *obs)
-{
-    if (env->class->restore != NULL) {
-        int rc = env->class->restore(env->params, state, bytes);
-        if (rc != 0) {
-            return rc;
-        }
-    } else {
-        memcpy(state, bytes, env->class->state_bytes);
-    }
-    env->class->observe(env->params, state, obs);
-    return 0;
-}

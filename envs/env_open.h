@@ -44,9 +44,4 @@ int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX],
 aq_env *aq_env_ref(aq_env *env);
 void aq_env_unref(aq_env *env); /* NULL is fine */
 
-/* Bytes of a saved state, and saving and restoring, whatever the class. restore: AQ_E_CORRUPT. */
-size_t aq_env_saved_bytes(const aq_env *env);
-void aq_env_save(const aq_env *env, const void *state, void *out);
-int aq_env_restore(const aq_env *env, void *state, const void *bytes, void *obs) AQ_MUST_USE;
-
 #endif

@@ -15,7 +15,7 @@ struct aq_env_physics {
 
     /* One control step of the library from where the state stands: the action, a row as stored in
      * columns, as controls, and the physics steps. No observation, no reward, no copy of the state,
-     * which is not used again before it is restored. */
+     * which is not used again before it is reset. */
     void (*step)(const void *params, void *state, const void *action);
 };
 

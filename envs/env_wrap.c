@@ -220,58 +220,6 @@ static bool frame(const void *params, void *state, aq_env_frame *ret_frame)
     return p->inner->frame(p->inner_params, part(state, p->inner_at), ret_frame);
 }
 
-/* ---- saved states --------------------------------------------------------------------------- */
-
-/* Own state | frames and action | the inner state as it saves itself */
-
-static size_t tail_bytes(const wrap_params *p)
-{
-    return p->class.state_bytes - p->frames_at;
-}
-
-static size_t saved_bytes(const void *params)
-{
-    const wrap_params *p = params;
-    return sizeof(wrap_state) + tail_bytes(p) +
-           (p->inner->saved_bytes != NULL ? p->inner->saved_bytes(p->inner_params)
-                                          : p->inner->state_bytes);
-}
-
-static void save(const void *params, const void *state, void *out)
-{
-    const wrap_params *p = params;
-    uint8_t *inner_out = (uint8_t *)out + sizeof(wrap_state) + tail_bytes(p);
-    memcpy(out, state, sizeof(wrap_state));
-    memcpy((uint8_t *)out + sizeof(wrap_state), part(state, p->frames_at), tail_bytes(p));
-    if (p->inner->save != NULL) {
-        p->inner->save(p->inner_params, part(state, p->inner_at), inner_out);
-    } else {
-        memcpy(inner_out, part(state, p->inner_at), p->inner->state_bytes);
-    }
-}
-
-static int restore(const void *params, void *state, const void *bytes)
-{
-    const wrap_params *p = params;
-    const uint8_t *inner_bytes = (const uint8_t *)bytes + sizeof(wrap_state) + tail_bytes(p);
-    wrap_state own;
-    memcpy(&own, bytes, sizeof(own));
-    if (own.has_action > 1) {
-        return AQ_E_CORRUPT;
-    }
-    if (p->inner->restore != NULL) {
-        int rc = p->inner->restore(p->inner_params, part(state, p->inner_at), inner_bytes);
-        if (rc != 0) {
-            return rc;
-        }
-    } else {
-        memcpy(part(state, p->inner_at), inner_bytes, p->inner->state_bytes);
-    }
-    memcpy(state, &own, sizeof(own));
-    memcpy(part(state, p->frames_at), (const uint8_t *)bytes + sizeof(own), tail_bytes(p));
-    return p->states > 0 && counted_state(p, state) >= p->states ? AQ_E_CORRUPT : 0;
-}
-
 /* ---- making one ----------------------------------------------------------------------------- */
 
 static void close_task(void *params)
@@ -303,9 +251,6 @@ static void fill_class(const aq_env_class *inner, const wrap_options *options, s
         .announce = inner->announce != NULL && !is_sticky ? announce : NULL,
         .step = step,
         .failure = inner->failure != NULL ? failure : NULL,
-        .saved_bytes = saved_bytes,
-        .save = save,
-        .restore = restore,
         .observe = observe,
         .script = inner->script != NULL && is_seen_alike ? script : NULL,
         .draw = inner->draw != NULL ? draw : NULL,

@@ -25,12 +25,8 @@ static int allocate(aq_bench_lanes *lanes, uint32_t count, aq_error *error)
     lanes->rows.state_at = lanes->state_at;
     lanes->elapsed = aq_alloc(count, sizeof(uint32_t));
     lanes->actions = aq_alloc((size_t)count * AQ_BENCH_ACTIONS, lanes->action_bytes);
-    if (env->class->physics != NULL) {
-        lanes->saved = aq_alloc(count, aq_env_saved_bytes(env));
-    }
     if (!lanes->rows.states || !lanes->rows.obs || !lanes->rows.rewards || !lanes->rows.ends ||
-        !lanes->state_at || !lanes->elapsed || !lanes->actions ||
-        (env->class->physics != NULL && !lanes->saved)) {
+        !lanes->state_at || !lanes->elapsed || !lanes->actions) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u lanes of %s", (unsigned)count,
                        env->name);
     }
@@ -75,7 +71,6 @@ void aq_bench_lanes_fini(aq_bench_lanes *lanes)
     aq_free(lanes->state_at);
     aq_free(lanes->elapsed);
     aq_free(lanes->actions);
-    aq_free(lanes->saved);
     *lanes = (aq_bench_lanes){0};
 }
 
@@ -208,28 +203,6 @@ int aq_bench_lanes_step(aq_bench_lanes *lanes, uint64_t steps, aq_error *error)
 }
 
 /* ---- physics alone -------------------------------------------------------------------------- */
-
-void aq_bench_lanes_save(aq_bench_lanes *lanes)
-{
-    size_t bytes = aq_env_saved_bytes(lanes->env);
-    for (uint32_t lane = 0; lane < lanes->rows.count; lane++) {
-        aq_env_save(lanes->env, state_of(lanes, lane), lanes->saved + lane * bytes);
-    }
-}
-
-int aq_bench_lanes_restore(aq_bench_lanes *lanes, aq_error *error)
-{
-    size_t bytes = aq_env_saved_bytes(lanes->env);
-    for (uint32_t lane = 0; lane < lanes->rows.count; lane++) {
-        uint8_t *obs = (uint8_t *)lanes->rows.obs + lane * lanes->obs_bytes;
-        int rc =
-            aq_env_restore(lanes->env, state_of(lanes, lane), lanes->saved + lane * bytes, obs);
-        if (rc != 0) {
-            return aq_fail(error, rc, "%s refuses a state of its own", lanes->env->name);
-        }
-    }
-    return 0;
-}
 
 void aq_bench_lanes_start_physics(aq_bench_lanes *lanes)
 {

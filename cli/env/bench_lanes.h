@@ -21,7 +21,6 @@ typedef struct aq_bench_lanes {
     uint32_t *elapsed;
     uint8_t *actions; /* (AQ_BENCH_ACTIONS, lanes) rows */
     size_t action_bytes, obs_bytes;
-    uint8_t *saved; /* (lanes) saved states */
     uint32_t begun; /* lanes that have to be ended */
     aq_rng rng;
     uint64_t episodes;
@@ -41,12 +40,7 @@ int aq_bench_lanes_reset(aq_bench_lanes *lanes, aq_error *error) AQ_MUST_USE;
 /* That many steps of every lane. AQ_E_PEER when one fails. */
 int aq_bench_lanes_step(aq_bench_lanes *lanes, uint64_t steps, aq_error *error) AQ_MUST_USE;
 
-/* Keeps the states, to be gone back to. AQ_E_CORRUPT when the environment refuses one. */
-void aq_bench_lanes_save(aq_bench_lanes *lanes);
-int aq_bench_lanes_restore(aq_bench_lanes *lanes, aq_error *error) AQ_MUST_USE;
-
-/* What the physics alone does to begin an episode in each lane. The lanes are to be restored or
- * reset. */
+/* What the physics alone does to begin an episode in each lane. The lanes are to be reset. */
 void aq_bench_lanes_start_physics(aq_bench_lanes *lanes);
 
 /* The first `steps` steps of the lanes' physics alone, lane by lane. The lanes are to be reset. */

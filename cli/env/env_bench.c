@@ -55,13 +55,13 @@ static int run_episode_and_physics(bench *b, aq_error *error)
 {
     aq_bench_lanes *lanes = &b->lanes;
     aq_bench_lanes_draw(lanes);
+    const aq_rng before = lanes->rng;
     int64_t start = now_ns(b);
     int rc = aq_bench_lanes_reset(lanes, error);
     double reset_ns = (double)(now_ns(b) - start);
     if (rc != 0) {
         return rc;
     }
-    aq_bench_lanes_save(lanes);
     start = now_ns(b);
     rc = aq_bench_lanes_step(lanes, b->slice_steps, error);
     double spent_ns = (double)(now_ns(b) - start);
@@ -71,10 +71,12 @@ static int run_episode_and_physics(bench *b, aq_error *error)
     start = now_ns(b);
     aq_bench_lanes_start_physics(lanes);
     double physics_ns = (double)(now_ns(b) - start);
-    rc = aq_bench_lanes_restore(lanes, error);
+    lanes->rng = before; /* so that the same episodes begin */
+    rc = aq_bench_lanes_reset(lanes, error);
     if (rc != 0) {
         return rc;
     }
+    lanes->episodes -= lanes->rows.count; /* not new ones */
     start = now_ns(b);
     aq_bench_lanes_step_physics(lanes, b->slice_steps);
     physics_ns += (double)(now_ns(b) - start);

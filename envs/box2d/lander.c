@@ -235,6 +235,7 @@ static double worth(const float *obs)
 /* The reward of a step that goes on. */
 static double fly(const aq_lander_params *p, aq_lander_state *s, aq_lander_engines engines)
 {
+    s->engines = engines;
     blow(p, s);
     fire_engines(s, engines);
     aq_plane_world_step(s->world, (float)(1.0 / STEPS_PER_SECOND));
@@ -275,20 +276,13 @@ static void observe(const void *params, const void *state, void *obs)
 }
 
 /* The first observation is what a step without engines leads to. */
-static void start(const aq_lander_params *p, aq_lander_state *s)
-{
-    memset(s->obs, 0, sizeof(s->obs));
-    aq_rng_init(&s->rng, s->record.seed, 0);
-    build_world(p, s);
-    (void)fly(p, s, (aq_lander_engines){0.0f, 0.0f});
-}
-
 static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
 {
     aq_lander_state *s = state;
-    s->record.seed = aq_rng_next(rng);
-    s->record.step_count = 0;
-    start(params, s);
+    memset(s->obs, 0, sizeof(s->obs));
+    aq_rng_init(&s->rng, aq_rng_next(rng), 0);
+    build_world(params, s);
+    (void)fly(params, s, (aq_lander_engines){0.0f, 0.0f});
     observe(params, s, obs);
     return true;
 }
@@ -314,12 +308,9 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
 {
     const aq_lander_params *p = params;
     aq_lander_state *s = state;
-    const aq_lander_engines engines = engines_of(p, action);
     aq_plane_body hull;
     (void)rng;
-    AQ_ASSERT(s->record.step_count < AQ_LANDER_STEPS_MAX);
-    s->record.engines[s->record.step_count++] = engines;
-    *reward = (float)fly(p, s, engines);
+    *reward = (float)fly(p, s, engines_of(p, action));
     observe(p, s, obs);
     aq_plane_world_read(s->world, AQ_LANDER_HULL, &hull);
     if (!hull.is_awake) {
@@ -330,46 +321,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
         *reward = -100.0f;
         return AQ_STEP_TERMINATED;
     }
-    return s->record.step_count == AQ_LANDER_STEPS_MAX ? AQ_STEP_TRUNCATED : AQ_STEP_GOES_ON;
-}
-
-/* ---- saving --------------------------------------------------------------------------------- */
-
-static size_t saved_bytes(const void *params)
-{
-    (void)params;
-    return sizeof(aq_lander_record);
-}
-
-static void save(const void *params, const void *state, void *out)
-{
-    const aq_lander_state *s = state;
-    (void)params;
-    memcpy(out, &s->record, sizeof(s->record));
-}
-
-static bool is_possible(aq_lander_engines engines)
-{
-    return engines.main >= 0.0f && engines.main <= 1.0f && fabsf(engines.side) <= 1.0f;
-}
-
-static int restore(const void *params, void *state, const void *bytes)
-{
-    aq_lander_state *s = state;
-    memcpy(&s->record, bytes, sizeof(s->record));
-    bool is_sound = s->record.step_count < AQ_LANDER_STEPS_MAX; /* a flight that goes on */
-    for (uint64_t i = 0; is_sound && i < s->record.step_count; i++) {
-        is_sound = is_possible(s->record.engines[i]);
-    }
-    if (!is_sound) {
-        s->record.step_count = 0;
-        return AQ_E_CORRUPT;
-    }
-    start(params, s);
-    for (uint64_t i = 0; i < s->record.step_count; i++) {
-        (void)fly(params, s, s->record.engines[i]);
-    }
-    return 0;
+    return AQ_STEP_GOES_ON;
 }
 
 /* ---- a script ------------------------------------------------------------------------------- */
@@ -410,11 +362,10 @@ static void script_continuous(const void *params, const void *obs, void *action)
 }
 
 #define LANDER_MEMBERS                                                                             \
-    .options = "gravity, wind, wind_power, turbulence_power", .step_limit = AQ_LANDER_STEPS_MAX,   \
+    .options = "gravity, wind, wind_power, turbulence_power", .step_limit = 1000,                  \
     .reward_threshold = 200.0, .params_bytes = sizeof(aq_lander_params),                           \
     .state_bytes = sizeof(aq_lander_state), .open = open_task, .schema = schema, .begin = begin,   \
-    .end = end, .reset = reset, .step = step, .saved_bytes = saved_bytes, .save = save,            \
-    .restore = restore, .observe = observe, .draw = aq_lander_draw
+    .end = end, .reset = reset, .step = step, .observe = observe, .draw = aq_lander_draw
 
 const aq_env_class aq_lunar_lander_v3 = {
     .name = "gym:LunarLander-v3",

@@ -3,10 +3,7 @@
  * engine and two that turn it. The rules are those of Gymnasium's LunarLander as its pages describe
  * them, and stand in docs/lander.md. The physics is Box2D's, of another version than theirs.
  *
- * A Box2D world can't be copied, so a lane keeps the record of its episode: a seed, from which all
- * of its chance comes, and what the engines did in each step. A saved state is that record, and
- * restoring it flies the episode again, some milliseconds for a long one. So an episode ends at
- * AQ_LANDER_STEPS_MAX, whatever time_limit says.
+ * All of an episode's chance comes from a generator of its own, seeded at its reset.
  *
  * The structs are public for the drawing and for tests.
  */
@@ -18,7 +15,6 @@
 
 enum {
     AQ_LANDER_OBS = 8,
-    AQ_LANDER_STEPS_MAX = 1000,
     AQ_LANDER_POINTS = 11, /* of the ground's line */
     AQ_LANDER_HULL_CORNERS = 6,
 };
@@ -45,21 +41,14 @@ typedef struct aq_lander_engines {
     float main, side;
 } aq_lander_engines;
 
-typedef struct aq_lander_record {
-    uint64_t seed;
-    uint64_t step_count;
-    aq_lander_engines engines[AQ_LANDER_STEPS_MAX];
-} aq_lander_record;
-
 typedef struct aq_lander_state {
-    aq_lander_record record;
-    /* What follows from it. */
     aq_plane_world *world;
     bool is_world_up;
     aq_rng rng;
     double ground[AQ_LANDER_POINTS]; /* heights, evenly apart */
     double wind_time, turbulence_time;
     double shaping;
+    aq_lander_engines engines; /* in the last step */
     float obs[AQ_LANDER_OBS];
 } aq_lander_state;
 

@@ -71,7 +71,6 @@ static void draw_flames(aq_canvas *canvas, const aq_plane_body *hull, aq_lander_
 void aq_lander_draw(const void *params, const void *state, aq_canvas *canvas)
 {
     const aq_lander_state *s = state;
-    const uint64_t steps = s->record.step_count;
     aq_plane_body bodies[3];
     (void)params;
     for (uint32_t i = 0; i < 3; i++) {
@@ -79,9 +78,7 @@ void aq_lander_draw(const void *params, const void *state, aq_canvas *canvas)
     }
     aq_canvas_fill(canvas, sky);
     draw_ground(canvas, s->ground);
-    if (steps > 0) {
-        draw_flames(canvas, &bodies[AQ_LANDER_HULL], s->record.engines[steps - 1]);
-    }
+    draw_flames(canvas, &bodies[AQ_LANDER_HULL], s->engines);
     draw_body(canvas, &bodies[AQ_LANDER_LEG_1], &aq_lander_leg);
     draw_body(canvas, &bodies[AQ_LANDER_LEG_2], &aq_lander_leg);
     draw_body(canvas, &bodies[AQ_LANDER_HULL], &aq_lander_hull);

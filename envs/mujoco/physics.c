@@ -109,21 +109,9 @@ static mjData *make_data(const mjModel *model)
     return data;
 }
 
-/* A rotation in space has four numbers and three velocities. */
-static bool has_quaternions(const mjModel *model)
-{
-    return model->nq != model->nv;
-}
-
 int aq_physics_init(aq_physics *physics, const mjModel *model, aq_error *error)
 {
     aq_physics made = {0};
-    if (has_quaternions(model)) {
-        made.given_qpos = aq_alloc((size_t)model->nq, sizeof(*made.given_qpos));
-        if (made.given_qpos == NULL) {
-            goto fail;
-        }
-    }
     made.lean = aq_alloc(1, sizeof(*made.lean));
     if (made.lean == NULL) {
         goto fail;
@@ -150,7 +138,6 @@ void aq_physics_fini(aq_physics *physics)
 {
     mj_deleteData(physics->data);
     aq_free(physics->lean);
-    aq_free(physics->given_qpos);
     *physics = (aq_physics){0};
 }
 
@@ -192,13 +179,6 @@ static bool uses_euler(const mjModel *model)
     return model->opt.integrator == mjINT_EULER;
 }
 
-static void keep_given_qpos(aq_physics *physics, const mjModel *model)
-{
-    if (physics->given_qpos != NULL) {
-        memcpy(physics->given_qpos, physics->data->qpos, (size_t)model->nq * sizeof(mjtNum));
-    }
-}
-
 /* `between` is the model for all steps but the last. */
 static void integrate(const mjModel *model, const mjModel *between, mjData *data, uint32_t substeps)
 {
@@ -236,14 +216,13 @@ void aq_physics_place_geoms(const aq_physics *physics, const mjModel *model)
 
 bool aq_physics_step(aq_physics *physics, const mjModel *model, uint32_t substeps)
 {
-    const mjModel *last = model->nsensor > 0 ? model : physics->lean;
     jmp_buf here;
     if (setjmp(here) != 0) {
         return fail(physics);
     }
     way_out = &here;
+    const mjModel *last = model->nsensor > 0 ? model : physics->lean;
     integrate(last, physics->lean, physics->data, substeps);
-    keep_given_qpos(physics, model);
     derive(last, physics->data);
     way_out = NULL;
     return is_quiet(physics);
@@ -256,7 +235,6 @@ bool aq_physics_forward(aq_physics *physics, const mjModel *model)
         return fail(physics);
     }
     way_out = &here;
-    keep_given_qpos(physics, model);
     mj_forward(model, physics->data);
     way_out = NULL;
     return is_quiet(physics);
@@ -278,71 +256,4 @@ void aq_physics_reset(aq_physics *physics, const mjModel *model)
     mju_zero(data->qacc, model->nv);
     mju_zero(data->qacc_warmstart, model->nv);
     mju_zero(data->sensordata, model->nsensordata);
-    keep_given_qpos(physics, model);
-}
-
-/* -- saving ----------------------------------------------------------------------------------- */
-
-/* What a state consists of, in the order in which it is saved. */
-typedef struct saved_part {
-    mjtNum *numbers;
-    int count;
-} saved_part;
-
-enum { SAVED_PARTS = 7 };
-
-static void list_parts(const aq_physics *physics, const mjModel *model,
-                       saved_part ret_parts[SAVED_PARTS])
-{
-    mjData *data = physics->data;
-    mjtNum *qpos = physics->given_qpos != NULL ? physics->given_qpos : data->qpos;
-    ret_parts[0] = (saved_part){&data->time, 1};
-    ret_parts[1] = (saved_part){qpos, model->nq};
-    ret_parts[2] = (saved_part){data->qvel, model->nv};
-    ret_parts[3] = (saved_part){data->act, model->na};
-    ret_parts[4] = (saved_part){data->ctrl, model->nu};
-    ret_parts[5] = (saved_part){data->qacc_warmstart, model->nv};
-    ret_parts[6] = (saved_part){data->sensordata, model->nsensordata};
-}
-
-size_t aq_physics_saved_count(const mjModel *model)
-{
-    return 1 + (size_t)model->nq + 2 * (size_t)model->nv + (size_t)model->na + (size_t)model->nu +
-           (size_t)model->nsensordata;
-}
-
-void aq_physics_save(const aq_physics *physics, const mjModel *model, void *out)
-{
-    saved_part parts[SAVED_PARTS];
-    list_parts(physics, model, parts);
-    char *end = out;
-    for (int i = 0; i < SAVED_PARTS; i++) {
-        const size_t bytes = (size_t)parts[i].count * sizeof(*parts[i].numbers);
-        memcpy(end, parts[i].numbers, bytes);
-        end += bytes;
-    }
-}
-
-static void put(const saved_part parts[SAVED_PARTS], const double *numbers)
-{
-    for (int i = 0; i < SAVED_PARTS; i++) {
-        memcpy(parts[i].numbers, numbers, (size_t)parts[i].count * sizeof(*numbers));
-        numbers += parts[i].count;
-    }
-}
-
-bool aq_physics_load(aq_physics *physics, const mjModel *model, const double *numbers)
-{
-    saved_part parts[SAVED_PARTS];
-    list_parts(physics, model, parts);
-    aq_physics_reset(physics, model);
-    put(parts, numbers);
-    if (physics->given_qpos != NULL) {
-        mju_copy(physics->data->qpos, physics->given_qpos, model->nq);
-    }
-    if (!aq_physics_forward(physics, model)) {
-        return false;
-    }
-    put(parts, numbers); /* forward made sensors and a warm start of another acceleration */
-    return true;
 }

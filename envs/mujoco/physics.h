@@ -24,11 +24,6 @@ enum { AQ_PHYSICS_FAILURE_MAX = 256 };
 typedef struct aq_physics {
     mjData *data;
 
-    /* Positions as they were when the derived quantities were computed: MuJoCo then normalises
-     * quaternions in place, and doing that twice gives other bits. So a state is saved as this.
-     * NULL: the model has no quaternions. */
-    mjtNum *given_qpos;
-
     /* The model without what nobody reads, and with the model's arrays: energies; geoms, where
      * nothing can touch anything; and sensors but after the last physics step of a control step.
      * They take up to a fifth of the time. */
@@ -61,11 +56,5 @@ void aq_physics_step_alone(aq_physics *physics, const mjModel *model, uint32_t s
 /* Puts the geoms where their bodies are, which a step leaves out where nothing can touch anything:
  * for pictures. */
 void aq_physics_place_geoms(const aq_physics *physics, const mjModel *model);
-
-/* The state as numbers, and from them. After load, steps give the bits that they would have given;
- * accelerations are not those of the saved state, sensors are. False: MuJoCo refuses them. */
-size_t aq_physics_saved_count(const mjModel *model);
-void aq_physics_save(const aq_physics *physics, const mjModel *model, void *out);
-bool aq_physics_load(aq_physics *physics, const mjModel *model, const double *numbers) AQ_MUST_USE;
 
 #endif

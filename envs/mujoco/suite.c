@@ -218,42 +218,6 @@ const char *aq_suite_failure(const void *params, const void *state)
     return lane->physics.failure[0] != '\0' ? lane->physics.failure : NULL;
 }
 
-/* -- saving ----------------------------------------------------------------------------------- */
-
-size_t aq_suite_saved_bytes(const void *params)
-{
-    const aq_suite_lane *lane = NULL;
-    return aq_physics_saved_count(model_of(params)) * sizeof(double) + sizeof(lane->target);
-}
-
-enum { TARGET_NUMBERS = 3, SAVED_NUMBERS_MAX = 512 };
-
-void aq_suite_save(const void *params, const void *state, void *out)
-{
-    const aq_suite_lane *lane = state;
-    memcpy(out, lane->target, sizeof(lane->target));
-    aq_physics_save(&lane->physics, model_of(params), (char *)out + sizeof(lane->target));
-}
-
-int aq_suite_restore(const void *params, void *state, const void *bytes)
-{
-    aq_suite_lane *lane = state;
-    double numbers[SAVED_NUMBERS_MAX];
-    const size_t count = aq_suite_saved_bytes(params) / sizeof(double);
-    AQ_ASSERT(count <= SAVED_NUMBERS_MAX);
-    memcpy(numbers, bytes, count * sizeof(double));
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(numbers[i])) {
-            return AQ_E_CORRUPT;
-        }
-    }
-    if (!aq_physics_load(&lane->physics, model_of(params), numbers + TARGET_NUMBERS)) {
-        return AQ_E_CORRUPT;
-    }
-    memcpy(lane->target, numbers, sizeof(lane->target));
-    return 0;
-}
-
 /* -- physics alone ---------------------------------------------------------------------------- */
 
 static void start_alone(const void *params, void *state, aq_rng *rng)

@@ -151,9 +151,6 @@ bool aq_suite_reset(const void *params, void *state, aq_rng *rng, void *obs);
 enum aq_step_end aq_suite_step(const void *params, void *state, aq_rng *rng, const void *action,
                                void *obs, float *reward);
 const char *aq_suite_failure(const void *params, const void *state);
-size_t aq_suite_saved_bytes(const void *params);
-void aq_suite_save(const void *params, const void *state, void *out);
-int aq_suite_restore(const void *params, void *state, const void *bytes) AQ_MUST_USE;
 void aq_suite_observe(const void *params, const void *state, void *obs);
 void aq_suite_draw(const void *params, const void *state, aq_canvas *canvas);
 extern const struct aq_env_golden aq_suite_golden;
@@ -177,9 +174,6 @@ extern const struct aq_env_physics aq_suite_physics;
         .reset = aq_suite_reset,                                                                   \
         .step = aq_suite_step,                                                                     \
         .failure = aq_suite_failure,                                                               \
-        .saved_bytes = aq_suite_saved_bytes,                                                       \
-        .save = aq_suite_save,                                                                     \
-        .restore = aq_suite_restore,                                                               \
         .observe = aq_suite_observe,                                                               \
         .draw = aq_suite_draw,                                                                     \
         .golden = &aq_suite_golden,                                                                \

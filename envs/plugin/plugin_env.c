@@ -243,22 +243,6 @@ static const char *failure(const void *params, const void *state)
 
 /* ---- states and pictures -------------------------------------------------------------------- */
 
-static size_t saved_bytes(const void *params)
-{
-    return (size_t)((const plugin_params *)params)->env->state_bytes;
-}
-
-static void save(const void *params, const void *state, void *out)
-{
-    memcpy(out, ((const plugin_state *)state)->inner, saved_bytes(params));
-}
-
-static int restore(const void *params, void *state, const void *bytes)
-{
-    memcpy(((plugin_state *)state)->inner, bytes, saved_bytes(params));
-    return 0;
-}
-
 static void observe(const void *params, const void *state, void *obs)
 {
     const plugin_params *p = params;
@@ -288,9 +272,6 @@ const aq_env_class aq_plugin_env = {
     .reset = reset,
     .step = step,
     .failure = failure,
-    .saved_bytes = saved_bytes,
-    .save = save,
-    .restore = restore,
     .observe = observe,
     .draw = draw,
 };

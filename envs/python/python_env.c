@@ -359,29 +359,6 @@ static const char *failure(const void *params, const void *state)
     return ((const python_params *)params)->worker->failure;
 }
 
-/* ---- states, of which there are none here --------------------------------------------------- */
-
-static size_t saved_bytes(const void *params)
-{
-    (void)params;
-    return 0;
-}
-
-static void save(const void *params, const void *state, void *out)
-{
-    (void)params;
-    (void)state;
-    (void)out;
-}
-
-static int restore(const void *params, void *state, const void *bytes)
-{
-    (void)params;
-    (void)state;
-    (void)bytes;
-    return AQ_E_UNSUPPORTED;
-}
-
 static void observe(const void *params, const void *state, void *obs)
 {
     memcpy(obs, ((const python_state *)state)->row,
@@ -407,8 +384,5 @@ const aq_env_class aq_python_env = {
     .step = step,
     .frame = frame,
     .failure = failure,
-    .saved_bytes = saved_bytes,
-    .save = save,
-    .restore = restore,
     .observe = observe,
 };

@@ -147,46 +147,6 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     }
 }
 
-/* ---- saved states --------------------------------------------------------------------------- */
-
-/* What the player sees, and whether the hand is the first two cards, is all that matters. */
-typedef struct saved_state {
-    uint32_t hard, cards, open_card, has_ace;
-} saved_state;
-
-static size_t saved_bytes(const void *params)
-{
-    (void)params;
-    return sizeof(saved_state);
-}
-
-static void save(const void *params, const void *state, void *out)
-{
-    const blackjack_state *s = state;
-    const saved_state saved = {.hard = s->player.hard,
-                               .cards = s->player.cards,
-                               .open_card = s->dealer.hard,
-                               .has_ace = s->player.has_ace};
-    (void)params;
-    memcpy(out, &saved, sizeof(saved));
-}
-
-static int restore(const void *params, void *state, const void *bytes)
-{
-    saved_state saved;
-    (void)params;
-    memcpy(&saved, bytes, sizeof(saved));
-    if (saved.hard < 2 || saved.hard >= SUMS || saved.cards < 2 || saved.cards > saved.hard ||
-        saved.open_card < ACE || saved.open_card > TEN || saved.has_ace > 1) {
-        return AQ_E_CORRUPT;
-    }
-    *(blackjack_state *)state = (blackjack_state){
-        .player = {.hard = saved.hard, .cards = saved.cards, .has_ace = saved.has_ace != 0},
-        .dealer = {.hard = saved.open_card, .cards = 1, .has_ace = saved.open_card == ACE},
-    };
-    return 0;
-}
-
 const aq_env_class aq_blackjack_v1 = {
     .name = "gym:Blackjack-v1",
     .summary = "Play a hand of cards against a dealer; a table of states.",
@@ -199,9 +159,6 @@ const aq_env_class aq_blackjack_v1 = {
     .schema = schema,
     .reset = reset,
     .step = step,
-    .saved_bytes = saved_bytes,
-    .save = save,
-    .restore = restore,
     .observe = observe,
     .draw = draw,
 };

@@ -89,18 +89,6 @@ enum aq_step_end aq_tabular_step(const void *params, void *state, aq_rng *rng, c
     return outcomes[i].terminated ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
-int aq_tabular_restore(const void *params, void *state, const void *bytes)
-{
-    const aq_tabular *table = params;
-    aq_tabular_state restored;
-    memcpy(&restored, bytes, sizeof(restored));
-    if (restored.cell >= table->state_count) {
-        return AQ_E_CORRUPT;
-    }
-    *(aq_tabular_state *)state = restored;
-    return 0;
-}
-
 static int golden_set(const void *params, void *state, const aq_golden_values *values,
                       aq_error *error)
 {

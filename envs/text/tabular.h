@@ -57,7 +57,6 @@ void aq_tabular_schema(const void *params, aq_schema *ret_schema);
 bool aq_tabular_reset(const void *params, void *state, aq_rng *rng, void *obs);
 enum aq_step_end aq_tabular_step(const void *params, void *state, aq_rng *rng, const void *action,
                                  void *obs, float *reward);
-int aq_tabular_restore(const void *params, void *state, const void *bytes) AQ_MUST_USE;
 void aq_tabular_observe(const void *params, const void *state, void *obs);
 extern const struct aq_env_golden aq_tabular_golden;
 
@@ -65,6 +64,6 @@ extern const struct aq_env_golden aq_tabular_golden;
 #define AQ_TABULAR_MEMBERS                                                                         \
     .params_bytes = sizeof(aq_tabular), .state_bytes = sizeof(aq_tabular_state),                   \
     .schema = aq_tabular_schema, .reset = aq_tabular_reset, .step = aq_tabular_step,               \
-    .restore = aq_tabular_restore, .observe = aq_tabular_observe, .golden = &aq_tabular_golden
+    .observe = aq_tabular_observe, .golden = &aq_tabular_golden
 
 #endif

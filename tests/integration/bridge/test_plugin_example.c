@@ -7,7 +7,7 @@
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 
-enum { LANES = 8, STEPS = 1000, RESTORED_STEPS = 50 };
+enum { LANES = 8, STEPS = 1000 };
 
 static const char *example;
 static char *actorq;
@@ -66,31 +66,6 @@ TEST(many_lanes_are_the_same_again_and_nothing_is_wrong_with_them)
     assert_true(first[0] < 0.0 && first[0] > -3.0 * STEPS);
     aq_free(first);
     aq_free(checked);
-}
-
-TEST(a_saved_state_goes_on_with_the_same_bits)
-{
-    bridge_lane lanes[2];
-    uint8_t saved[256];
-    const float push[2] = {0.25f, -0.75f};
-    aq_env *env = bridge_open("so:./point_robot.so:steer?friction=2");
-    for (uint64_t i = 0; i < 2; i++) {
-        bridge_lane_init(&lanes[i], env, i);
-        assert_true(bridge_reset(&lanes[i]));
-    }
-    assert_int_equal(bridge_step(&lanes[0], push), AQ_STEP_GOES_ON);
-    assert_true(aq_env_saved_bytes(env) <= sizeof(saved));
-    aq_env_save(env, lanes[0].state, saved);
-    assert_int_equal(aq_env_restore(env, lanes[1].state, saved, &lanes[1].obs), 0);
-    assert_memory_equal(&lanes[0].obs, &lanes[1].obs, 6 * sizeof(float));
-    for (int i = 0; i < RESTORED_STEPS; i++) {
-        assert_int_equal(bridge_step(&lanes[0], push), bridge_step(&lanes[1], push));
-        assert_memory_equal(&lanes[0].obs, &lanes[1].obs, 6 * sizeof(float));
-        assert_memory_equal(&lanes[0].reward, &lanes[1].reward, sizeof(float));
-    }
-    bridge_lane_fini(&lanes[0]);
-    bridge_lane_fini(&lanes[1]);
-    aq_env_unref(env);
 }
 
 TEST(friction_slows)

@@ -284,14 +284,3 @@ TEST(text_is_a_picture_and_a_failure_has_its_reason)
     assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
     assert_false(bridge_lane_of("py:bridge_tasks:Counter", 3)->env->can_be_drawn);
 }
-
-TEST(a_state_in_another_process_cannot_be_restored)
-{
-    uint8_t nothing = 0;
-    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Counter", 3);
-    assert_true(bridge_reset(lane));
-    assert_int_equal(aq_env_saved_bytes(lane->env), 0);
-    aq_env_save(lane->env, lane->state, &nothing);
-    assert_int_equal(aq_env_restore(lane->env, lane->state, &nothing, &lane->obs),
-                     AQ_E_UNSUPPORTED);
-}

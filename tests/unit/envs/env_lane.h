@@ -26,14 +26,14 @@ void env_lane_fini(env_lane *lane); /* checks the guards */
 /* A random action, and a reset after the end of an episode. */
 void env_lane_step(env_lane *lane);
 
-/* Every number is finite and within the schema's bounds. */
+/* Every number is finite and within the schema's bounds, and `observe` writes the same ones. */
 void env_lane_check_obs(const env_lane *lane);
 
 /* What the last step gave is the same of both, to the bit. */
 void env_lane_assert_same(const env_lane *a, const env_lane *b);
 
-/* A state that is restored, into a lane that has been elsewhere, goes on with the same bits. */
-void env_lane_check_saving(aq_env *env);
+/* An episode in a lane that has been elsewhere has the same bits as in a new one. */
+void env_lane_check_fresh(aq_env *env);
 
 /* Steps and resets allocate nothing. */
 void env_lane_check_memory(aq_env *env);

@@ -151,23 +151,3 @@ TEST(the_best_policy_earns_what_is_known)
         assert_near(play(rows[i].task, rows[i].by, hands), rows[i].value, 4 * 0.96 / sqrt(hands));
     }
 }
-
-TEST(a_hand_is_saved_and_restored_and_one_that_cannot_be_refused)
-{
-    const uint32_t broken[][4] = {{1, 2, 5, 0},  {32, 9, 5, 0},  {12, 1, 5, 0}, {12, 13, 5, 0},
-                                  {12, 2, 0, 0}, {12, 2, 11, 0}, {12, 2, 5, 2}};
-    aq_env *env = env_lane_open("gym:Blackjack-v1");
-    const uint32_t soft[] = {7, 2, 10, 1}; /* an ace and a six */
-    uint8_t *hand = aq_alloc(1, env->class->state_bytes);
-    uint32_t again[4];
-    int32_t seen = -1;
-    assert_int_equal(aq_env_saved_bytes(env), sizeof(soft));
-    assert_int_equal(aq_env_restore(env, hand, soft, &seen), 0);
-    assert_int_equal(seen, (17 * 11 + 10) * 2 + 1);
-    EACH_ROW(i, broken) {
-        assert_int_equal(aq_env_restore(env, hand, broken[i], &seen), AQ_E_CORRUPT);
-    }
-    aq_env_save(env, hand, again);
-    assert_memory_equal(again, soft, sizeof(soft));
-    aq_free(hand);
-}

@@ -1,7 +1,7 @@
 /*
  * What every environment owes to whoever drives it, whatever it is, alone and wrapped: the same
- * bits from the same seed, states that can be saved, numbers within the schema, and no memory but
- * what it was lent. Families, whose environments others bring, are tested by themselves.
+ * bits from the same seed whatever was before, numbers within the schema, and no memory but what it
+ * was lent. Families, whose environments others bring, are tested by themselves.
  */
 #include "common/base/parse.h"
 #include "tests/support/test.h"
@@ -54,9 +54,9 @@ TEST(the_same_seed_gives_the_same_bits)
     for_each_environment(check_seed);
 }
 
-TEST(a_restored_state_goes_on_with_the_same_bits)
+TEST(an_episode_depends_on_its_seed_and_nothing_else)
 {
-    for_each_environment(env_lane_check_saving);
+    for_each_environment(env_lane_check_fresh);
 }
 
 static void check_numbers(aq_env *env)

@@ -319,14 +319,6 @@ TEST(options_out_of_bounds_are_refused)
     refused(&count_env, "test:Count?mask=velocity", AQ_E_UNSUPPORTED, "does not say which");
 }
 
-TEST_OF_COUNT(a_saved_state_that_cannot_be_is_refused, "?frame_stack=2")
-{
-    uint8_t saved[1024];
-    assert_true(aq_env_saved_bytes(one->env) <= sizeof(saved));
-    memset(saved, 0xff, sizeof(saved));
-    assert_int_equal(aq_env_restore(one->env, one->state, saved, &one->obs), AQ_E_CORRUPT);
-}
-
 TEST(closing_the_wrapper_closes_what_is_inside)
 {
     const int closed = count_env_closed();

@@ -151,9 +151,9 @@ TEST(the_same_seed_gives_the_same_bits_checked_or_not)
     env_lane_fini(&checked);
 }
 
-TEST(a_restored_state_goes_on_identically)
+TEST(an_episode_depends_on_its_seed_and_nothing_else)
 {
-    env_lane_check_saving(env_lane_open("so:./plugin_good.so:good"));
+    env_lane_check_fresh(env_lane_open("so:./plugin_good.so:good"));
 }
 
 TEST(a_step_allocates_nothing)

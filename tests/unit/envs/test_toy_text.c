@@ -74,25 +74,6 @@ TEST(one_of_many_is_what_is_set_and_all_else_stays)
     check_shown("gym:CliffWalking-v1?sticky=0.3", "gym:CliffWalking-v1?sticky=0.3&one_hot=yes");
 }
 
-TEST(a_state_that_there_is_not_is_not_restored)
-{
-    env_lane lane;
-    env_lane_init(&lane, env_lane_open("gym:FrozenLake-v1?one_hot=bytes"), 5);
-    uint8_t *saved = must_alloc(1, aq_env_saved_bytes(lane.env));
-    aq_env_save(lane.env, lane.state, saved);
-    int corrupt = 0;
-    for (size_t i = 0; i < aq_env_saved_bytes(lane.env); i++) {
-        saved[i] ^= 0x10;
-        int rc = lane.env->class->restore(lane.env->params, lane.state, saved);
-        assert_true(rc == 0 || rc == AQ_E_CORRUPT);
-        corrupt += rc != 0;
-        saved[i] ^= 0x10;
-    }
-    assert_true(corrupt >= 8); /* its number, and that within the task, of four bytes each */
-    aq_free(saved);
-    env_lane_fini(&lane);
-}
-
 TEST(the_two_large_lakes_differ_in_length_alone)
 {
     aq_env *named = env_lane_open("gym:FrozenLake8x8-v1");
@@ -235,22 +216,6 @@ TEST(lakes_and_cliffs_start_at_their_start)
         env->class->reset(env->params, &s, &rng, &obs);
         assert_int_equal(s.cell, starts[i]);
     }
-}
-
-TEST(a_saved_state_is_restored_and_a_broken_one_refused)
-{
-    aq_env *env = env_lane_open("gym:FrozenLake-v1");
-    const aq_tabular_state s = {.cell = 14}, broken = {.cell = 16};
-    aq_tabular_state restored = {.cell = 3};
-    uint8_t bytes[sizeof(aq_tabular_state)];
-    int32_t obs;
-    assert_int_equal(aq_env_saved_bytes(env), sizeof(bytes));
-    aq_env_save(env, &s, bytes);
-    assert_int_equal(aq_env_restore(env, &restored, bytes, &obs), 0);
-    assert_int_equal(restored.cell, 14);
-    assert_int_equal(obs, 14);
-    assert_int_equal(aq_env_restore(env, &restored, &broken, &obs), AQ_E_CORRUPT);
-    assert_int_equal(restored.cell, 14);
 }
 
 TEST(a_recorded_state_that_is_none_is_refused)
