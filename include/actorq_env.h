@@ -9,8 +9,8 @@
  * table, `actorq_plugin_table`, which lists its environments; examples/plugin/ is a whole one.
  *
  * Rules. An environment is a description (params), which never changes once it is open, and a state
- * of each episode that is played. Both are plain bytes that ActorQ allocates, zeroes and copies with
- * memcpy: no pointers in the state. Everything that happens follows from the params, the
+ * of each episode that is played. Both are plain bytes that ActorQ allocates, zeroes and copies
+ * with memcpy: no pointers in the state. Everything that happens follows from the params, the
  * state, the action and the numbers drawn from `rng`: no static variables, no clock. Functions may
  * be called from different threads, but for one params block by one thread at a time.
  */

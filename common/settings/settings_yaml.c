@@ -1,142 +1,139 @@
 /*
- * Settings: a YAML file, read in one walk, and written. The walk judges the shape (known keys, none
- * twice, a value where a value belongs) and keeps each value as a text with its line; the texts are
- * judged where those of `--set` are, in settings_value.c. All or nothing: values are checked first,
- * and stored when every one is right.
+ * Settings: a YAML file, read and written. A pass over its tree judges the shape (known keys, a
+ * value where a value belongs) and the values, by settings_value.c as those of `--set`; a second one
+ * stores them, when every one is right.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/buffer.h"
+#include "common/base/parse.h"
+#include "common/base/plain_text.h"
 #include "common/settings/settings.h"
 #include "common/settings/settings_table.h"
 #include "common/settings/settings_value.h"
-#include "common/settings/settings_walk.h"
+#include "common/settings/yaml_tree.h"
 #include "common/sys/file.h"
 
 #define FILE_SIZE_MAX ((size_t)1 << 20)
 
-/* What a file says, by the table's rows. */
-typedef struct yaml_reading {
+/* A pass. */
+typedef struct yaml_pass {
     const aq_settings_table *table;
-    aq_buffer texts;                            /* the values, each terminated */
-    size_t offsets[AQ_SETTINGS_ROWS_MAX];       /* of each row's value in `texts` */
-    size_t row_lines[AQ_SETTINGS_ROWS_MAX];     /* where it was given; 0: it was not */
-    size_t section_lines[AQ_SETTINGS_ROWS_MAX]; /* of each section, by its first row */
-    size_t line;                                /* the one in hand */
+    void *settings; /* NULL: values are checked alone */
+    size_t line;    /* of the key in hand */
     aq_error *error;
-} yaml_reading;
+} yaml_pass;
 
-static const char *name_of_kind(enum aq_settings_kind kind)
+/* A key and what it has. */
+typedef struct yaml_entry {
+    char key[2 * (AQ_SETTINGS_KEY_MAX + 1)]; /* "section.key", on one line, cut to fit */
+    bool in_section;
+    aq_yaml_node value;
+} yaml_entry;
+
+static const char *name_of_kind(aq_yaml_node value)
 {
-    switch (kind) {
-    case AQ_SETTINGS_MAPPING:
+    switch (aq_yaml_kind(value)) {
+    case AQ_YAML_MAPPING:
         return "a mapping";
-    case AQ_SETTINGS_LIST:
+    case AQ_YAML_LIST:
         return "a list";
     default:
         return "a value";
     }
 }
 
-static int take_value(yaml_reading *reading, const aq_setting *row, const aq_settings_node *node)
+/* A list as it is kept, "64,64"; NULL: it holds more than texts, or more than fits. */
+static const char *list_text(aq_yaml_node list, char out[AQ_SETTING_LIST_MAX])
 {
-    char allowed[AQ_SETTING_DESCRIPTION_MAX];
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < aq_yaml_count(list); i++) {
+        const char *text = aq_yaml_text(aq_yaml_at(list, i));
+        if (text == NULL || aq_text_format(out + used, AQ_SETTING_LIST_MAX - used, "%s%s",
+                                           i > 0 ? "," : "", text) != 0) {
+            return NULL;
+        }
+        used += strlen(out + used);
+    }
+    return out;
+}
 
-    if (node->value == NULL || (node->kind == AQ_SETTINGS_LIST && row->type != AQ_SETTING_LIST)) {
-        return aq_fail(reading->error, AQ_E_INVALID,
-                       "%s: a value is expected, not %s (allowed: %s)", node->key,
-                       name_of_kind(node->kind),
+static int take_value(const yaml_pass *pass, const aq_setting *row, const yaml_entry *entry)
+{
+    char list[AQ_SETTING_LIST_MAX], allowed[AQ_SETTING_DESCRIPTION_MAX];
+    const bool is_list = row->type == AQ_SETTING_LIST && aq_yaml_kind(entry->value) == AQ_YAML_LIST;
+    const char *text = is_list ? list_text(entry->value, list) : aq_yaml_text(entry->value);
+
+    if (text == NULL) {
+        return aq_fail(pass->error, AQ_E_INVALID, "%s: a value is expected, not %s (allowed: %s)",
+                       entry->key, name_of_kind(entry->value),
                        aq_setting_describe(row, allowed, sizeof(allowed)));
     }
-    reading->offsets[row - reading->table->rows] = reading->texts.size;
-    return aq_buffer_append(&reading->texts, node->value, strlen(node->value) + 1);
+    return aq_setting_set(row, text, pass->settings, pass->error);
 }
 
-static int check_section(const yaml_reading *reading, const aq_settings_node *node)
+static int fail_unknown(const yaml_pass *pass, const yaml_entry *entry)
 {
-    if (node->kind == AQ_SETTINGS_MAPPING || node->kind == AQ_SETTINGS_EMPTY) {
-        return 0;
-    }
-    return aq_fail(reading->error, AQ_E_INVALID,
-                   "%s: the settings of this section are expected, indented, not %s", node->key,
-                   name_of_kind(node->kind));
-}
-
-static int fail_unknown(const yaml_reading *reading, const aq_settings_node *node)
-{
-    const aq_setting *row = aq_settings_find(reading->table, node->key);
+    const aq_setting *row = aq_settings_find(pass->table, entry->key);
 
     if (row != NULL) { /* written as --set takes it */
-        return aq_fail(reading->error, AQ_E_INVALID,
-                       "%s: in a file, '%s' stands below the line '%.*s:', indented", node->key,
+        return aq_fail(pass->error, AQ_E_INVALID,
+                       "%s: in a file, '%s' stands below the line '%.*s:', indented", entry->key,
                        aq_setting_short_key(row->key), (int)aq_setting_section_length(row),
                        row->key);
     }
-    return node->kind == AQ_SETTINGS_MAPPING && !node->in_section
-               ? aq_settings_fail_unknown_section(reading->table, node->key, reading->error)
-               : aq_settings_fail_unknown(reading->table, node->key, reading->error);
+    return aq_yaml_kind(entry->value) == AQ_YAML_MAPPING && !entry->in_section
+               ? aq_settings_fail_unknown_section(pass->table, entry->key, pass->error)
+               : aq_settings_fail_unknown(pass->table, entry->key, pass->error);
 }
 
-static int visit(void *user, const aq_settings_node *node)
-{
-    yaml_reading *reading = user;
-    const aq_settings_table *table = reading->table;
-    const aq_setting *row = aq_settings_find(table, node->key);
-    const aq_setting *section = NULL;
+static int read_mapping(yaml_pass *pass, aq_yaml_node mapping, const char *section);
 
-    reading->line = node->line;
-    if (row != NULL && (aq_setting_section_length(row) > 0) != node->in_section) {
-        row = NULL;
-    } else if (row == NULL && !node->in_section) {
-        section = aq_settings_find_section(table, node->key);
+static int read_section(yaml_pass *pass, const yaml_entry *entry)
+{
+    const char *text = aq_yaml_text(entry->value);
+
+    if (aq_yaml_kind(entry->value) == AQ_YAML_MAPPING) {
+        return read_mapping(pass, entry->value, entry->key);
     }
-    if (row == NULL && section == NULL) {
-        return fail_unknown(reading, node);
-    }
-    size_t *first_line = row != NULL ? &reading->row_lines[row - table->rows]
-                                     : &reading->section_lines[section - table->rows];
-    if (*first_line != 0) {
-        return aq_fail(reading->error, AQ_E_INVALID, "%s: given twice, first in line %zu",
-                       node->key, *first_line);
-    }
-    *first_line = node->line;
-    if (node->kind == AQ_SETTINGS_ALIAS) {
-        return aq_fail(reading->error, AQ_E_INVALID, "%s: aliases are not supported", node->key);
-    }
-    return row != NULL ? take_value(reading, row, node) : check_section(reading, node);
+    return text != NULL && text[0] == '\0'
+               ? 0
+               : aq_fail(pass->error, AQ_E_INVALID,
+                         "%s: the settings of this section are expected, indented, not %s",
+                         entry->key, name_of_kind(entry->value));
 }
 
-static int apply(yaml_reading *reading, void *settings)
+static int read_entry(yaml_pass *pass, const yaml_entry *entry)
 {
-    for (size_t i = 0; i < reading->table->count; i++) {
-        if (reading->row_lines[i] != 0) {
-            const char *value = (const char *)reading->texts.data + reading->offsets[i];
-            int rc = aq_setting_set(&reading->table->rows[i], value, settings, reading->error);
-            reading->line = reading->row_lines[i];
-            if (rc != 0) {
-                return rc;
-            }
-        }
+    const aq_setting *row = aq_settings_find(pass->table, entry->key);
+
+    if (row != NULL && (aq_setting_section_length(row) > 0) == entry->in_section) {
+        return take_value(pass, row, entry);
     }
-    return 0;
+    return row == NULL && !entry->in_section &&
+                   aq_settings_find_section(pass->table, entry->key) != NULL
+               ? read_section(pass, entry)
+               : fail_unknown(pass, entry);
 }
 
-static int read_all(yaml_reading *reading, const char *text, size_t size, void *settings)
+/* `section` is "" at the top. */
+static int read_mapping(yaml_pass *pass, aq_yaml_node mapping, const char *section)
 {
-    aq_settings_problem problem = {0};
-    int rc = aq_settings_walk(text, size, visit, reading, &problem);
+    const bool in_section = section[0] != '\0';
+    int rc = 0;
 
-    if (problem.text != NULL) {
-        reading->line = problem.line;
-        return aq_fail(reading->error, rc, "%s", problem.text);
-    }
-    if (rc == 0) {
-        rc = apply(reading, NULL); /* checks */
-    }
-    if (rc == 0) {
-        rc = apply(reading, settings);
-        AQ_ASSERT(rc == 0);
+    for (size_t i = 0; rc == 0 && i < aq_yaml_count(mapping); i++) {
+        yaml_entry entry = {.in_section = in_section, .value = aq_yaml_at(mapping, i)};
+        char name[sizeof(entry.key)];
+        /* A key too long for a name is no setting of ours; what fits is enough to say so. */
+        (void)snprintf(name, sizeof(name), "%s%s%s", section, in_section ? "." : "",
+                       aq_yaml_key_at(mapping, i));
+        (void)aq_plain_text(entry.key, sizeof(entry.key), name);
+        pass->line = aq_yaml_key_line(mapping, i);
+        rc = read_entry(pass, &entry);
     }
     return rc;
 }
@@ -144,17 +141,21 @@ static int read_all(yaml_reading *reading, const char *text, size_t size, void *
 int aq_settings_read_yaml(const aq_settings_table *table, const char *name, const char *text,
                           size_t size, void *settings, aq_error *error)
 {
-    yaml_reading reading = {.table = table, .error = error};
+    yaml_pass pass = {.table = table, .error = error};
+    aq_yaml_tree *tree;
+    int rc = aq_yaml_tree_read(name, text, size, &tree, error);
 
-    AQ_ASSERT(table->count <= AQ_SETTINGS_ROWS_MAX);
-    /* A value takes no more bytes than twice those it is written with, and an end. */
-    aq_buffer_init(&reading.texts, 2 * size + AQ_SETTINGS_ROWS_MAX);
-    int rc = read_all(&reading, text, size, settings);
-    aq_buffer_fini(&reading.texts);
-    if (rc == AQ_E_NOMEM) {
-        return aq_fail(error, rc, "%s: %s", name, aq_error_text(rc));
+    if (rc != 0) {
+        return rc;
     }
-    return rc == 0 ? 0 : aq_fail_context(error, rc, "%s:%zu", name, reading.line);
+    rc = read_mapping(&pass, aq_yaml_top(tree), "");
+    if (rc == 0) {
+        pass.settings = settings;
+        rc = read_mapping(&pass, aq_yaml_top(tree), "");
+        AQ_ASSERT(rc == 0);
+    }
+    aq_yaml_tree_free(tree);
+    return rc == 0 ? 0 : aq_fail_context(error, rc, "%s:%zu", name, pass.line);
 }
 
 int aq_settings_read_file(const aq_settings_table *table, const char *path, void *settings,

@@ -1,6 +1,7 @@
 /*
  * YAML tree: a file of settings of any depth, where each node knows its line. Texts, lists and
- * mappings; every value is a text, as settings.h has it. One owner; nodes live as long as the tree.
+ * mappings; every value is a text, as settings.h has it; an alias is the node that it names. One
+ * owner; nodes live as long as the tree.
  */
 #ifndef AQ_COMMON_SETTINGS_YAML_TREE_H
 #define AQ_COMMON_SETTINGS_YAML_TREE_H
@@ -18,8 +19,10 @@ typedef struct aq_yaml_node {
     int number; /* 0: nothing */
 } aq_yaml_node;
 
-/* A mapping at the top, and no key twice in any. `name` stands for the file in errors, as
- * "s.yaml:3: a key must be a plain name". AQ_E_INVALID, AQ_E_NOMEM. */
+enum { AQ_YAML_KEYS_MAX = 1000 }; /* of a mapping */
+
+/* One document with a mapping at the top, and no key twice in any. `name` stands for the file in
+ * errors, as "s.yaml:3: a key must be a plain name". AQ_E_INVALID, AQ_E_NOMEM. */
 int aq_yaml_tree_read(const char *name, const char *text, size_t size, aq_yaml_tree **ret_tree,
                       aq_error *error) AQ_MUST_USE;
 void aq_yaml_tree_free(aq_yaml_tree *tree); /* NULL is fine */
@@ -37,6 +40,7 @@ const char *aq_yaml_text(aq_yaml_node node);
 size_t aq_yaml_count(aq_yaml_node node);
 aq_yaml_node aq_yaml_at(aq_yaml_node node, size_t index);      /* of a mapping, the value */
 const char *aq_yaml_key_at(aq_yaml_node node, size_t index);   /* of a mapping */
+size_t aq_yaml_key_line(aq_yaml_node node, size_t index);      /* likewise */
 aq_yaml_node aq_yaml_find(aq_yaml_node node, const char *key); /* or nothing */
 
 #endif

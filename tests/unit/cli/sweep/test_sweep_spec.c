@@ -62,7 +62,7 @@ TEST(what_is_wrong_is_said_with_its_line)
         {"task: x\n" SPACE, "'trials' is missing: how many are to be tried?"},
         {HEAD SPACE "methd: tpe\n", "s.yaml:4: 'methd' is not known here; did you mean method?"},
         {HEAD SPACE "method: gp\n", "s.yaml:4: 'gp' is no method; there are grid, random, sobol"},
-        {HEAD SPACE "trials: 4\n", "s.yaml:4: 'trials' is given twice"},
+        {HEAD SPACE "trials: 4\n", "s.yaml:4: trials: given twice, first in line 2"},
         {HEAD "space:\n  learner.n_stp: [1, 3]\n",
          "s.yaml:4: learner.n_stp: no such setting; did you mean learner.n_step?"},
         {HEAD "space:\n  learner.n_step: [1, 300]\n",

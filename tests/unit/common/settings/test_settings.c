@@ -167,6 +167,14 @@ TEST(a_file_changes_what_it_mentions)
     assert_memory_equal(&settings, &expected, sizeof(settings));
 }
 
+TEST(an_alias_is_what_it_names)
+{
+    sample settings = sample_defaults();
+    assert_read(&settings, "seed: &a 500\nreplay: {capacity: *a}\n");
+    assert_int_equal(settings.seed, 500);
+    assert_int_equal(settings.capacity, 500);
+}
+
 TEST(files_without_settings_are_fine)
 {
     static const char *const texts[] = {

@@ -68,8 +68,7 @@ TEST(an_unknown_key_names_its_line_and_the_nearest)
 TEST(a_key_given_twice_names_both_lines)
 {
     refuse("seed: 5\nname: x\nseed: 5\n", "c.yaml:3: seed: given twice, first in line 1");
-    refuse("replay:\n  alpha: 1\n  alpha: 1\n",
-           "c.yaml:3: replay.alpha: given twice, first in line 2");
+    refuse("replay:\n  alpha: 1\n  alpha: 1\n", "c.yaml:3: alpha: given twice, first in line 2");
     refuse("replay:\n  alpha: 1\nreplay:\n  capacity: 100\n",
            "c.yaml:3: replay: given twice, first in line 1");
 }
@@ -95,10 +94,12 @@ TEST(the_wrong_kind_of_thing_is_named)
     refuse("[a, b]: 5\n", "c.yaml:1: a key must be a plain name");
 }
 
-TEST(aliases_are_refused)
+TEST(an_alias_of_nothing_is_refused)
 {
-    refuse("seed: &a 500\nreplay:\n  capacity: *a\n",
-           "c.yaml:3: replay.capacity: aliases are not supported");
+    refuse("seed: 5\nreplay:\n  capacity: *a\n", "c.yaml:3: found undefined alias");
+    refuse("seed: 5\nreplay: &a\n  capacity: *a\n",
+           "c.yaml:3: replay.capacity: a value is expected, not a mapping (allowed: 100 to "
+           "100000000 steps, default 100000)");
 }
 
 TEST(a_second_document_is_refused)

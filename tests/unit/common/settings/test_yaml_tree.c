@@ -3,6 +3,7 @@
  */
 #include "common/settings/yaml_tree.h"
 
+#include "common/base/parse.h"
 #include "tests/support/test.h"
 
 static aq_yaml_tree *tree_of(const char *yaml)
@@ -49,10 +50,12 @@ TEST(what_is_no_tree_is_said_with_its_line)
     } rows[] = {
         {"a: [1\nb: 2\n", "t.yaml:"},
         {"- a\n", "t.yaml:1: lines of the form 'key: value' are expected"},
-        {"a: 1\na: 2\n", "t.yaml:2: 'a' is given twice"},
-        {"a:\n  b:\n    c: 1\n    c: 2\n", "t.yaml:4: 'c' is given twice"},
+        {"a: 1\na: 2\n", "t.yaml:2: a: given twice, first in line 1"},
+        {"a:\n  b:\n    c: 1\n    c: 2\n", "t.yaml:4: c: given twice, first in line 3"},
         {"a:\n  b: {[x]: 1}\n", "a key must be a plain name"},
         {"a: *b\n", "t.yaml:1: "},
+        {"a: 1\nb: \"5\\0 junk\"\n", "t.yaml:2: a text holds a zero byte"},
+        {"\"a\\0b\": 1\n", "t.yaml:1: a text holds a zero byte"},
         {"a: 1\n---\nb: 1\n", "t.yaml:2: a second document begins"},
     };
     EACH_ROW(i, rows) {
@@ -61,4 +64,17 @@ TEST(what_is_no_tree_is_said_with_its_line)
             aq_yaml_tree_read("t.yaml", rows[i].yaml, strlen(rows[i].yaml), &tree, &refusal),
             AQ_E_INVALID, rows[i].words);
     }
+}
+
+TEST(a_mapping_has_so_many_keys_and_no_more)
+{
+    char yaml[16 * (AQ_YAML_KEYS_MAX + 1)] = "";
+    aq_yaml_tree *tree;
+    for (int i = 0; i < AQ_YAML_KEYS_MAX; i++) {
+        aq_text_append(yaml, sizeof(yaml), "k%d: 1\n", i);
+    }
+    aq_yaml_tree_free(tree_of(yaml));
+    aq_text_append(yaml, sizeof(yaml), "more: 1\n");
+    assert_refused(aq_yaml_tree_read("t.yaml", yaml, strlen(yaml), &tree, &refusal), AQ_E_INVALID,
+                   "t.yaml:1001: more keys than any setting has");
 }
