@@ -1,7 +1,7 @@
 /*
  * Settings: a YAML file, read and written. A pass over its tree judges the shape (known keys, a
- * value where a value belongs) and the values, by settings_value.c as those of `--set`; a second one
- * stores them, when every one is right.
+ * value where a value belongs) and the values, by settings_value.c as those of `--set`; a second
+ * one stores them, when every one is right.
  */
 #include <stdio.h>
 #include <string.h>
