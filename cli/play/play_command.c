@@ -53,12 +53,6 @@ typedef struct play {
     aq_player_episode *episodes;
 } play;
 
-static int take_path(void *path, const char *value, aq_error *error)
-{
-    *(const char **)path = value;
-    return value[0] != '\0' ? 0 : aq_fail(error, AQ_E_INVALID, "the name of the file is empty");
-}
-
 static const aq_option option_rows[] = {
     {"env", 0, "TASK", "the task; needed for random, else the one that the policy is for",
      AQ_TO_TEXT(play_arguments, env)},
@@ -71,9 +65,9 @@ static const aq_option option_rows[] = {
     {"precision", 0, "FORMAT", AQ_PRECISION_HELP,
      AQ_TO(aq_precision_take, play_arguments, precision)},
     {"gif", 0, "FILE", "write an animation instead of showing it here",
-     AQ_TO(take_path, play_arguments, film.gif_path)},
+     AQ_TO_TEXT(play_arguments, film.gif_path)},
     {"png", 0, "FILE", "write a sheet of up to 24 pictures instead, evenly spaced over the run",
-     AQ_TO(take_path, play_arguments, film.png_path)},
+     AQ_TO_TEXT(play_arguments, film.png_path)},
     {"fps", 0, "N", "steps a second, 1 to 50 (default 30)",
      AQ_TO_NUMBER(play_arguments, rate, 1, AQ_FILM_RATE_MAX)},
     {"size", 0, "WxH", "pixels of a picture (default: 256x256 in files, else what fits)",

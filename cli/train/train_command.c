@@ -39,6 +39,9 @@ enum {
 
 static int take_run_dir(void *run_dir, const char *value, aq_error *error)
 {
+    if (value[0] == '\0') {
+        return aq_fail(error, AQ_E_INVALID, "the value is empty");
+    }
     return aq_text_set(run_dir, PATH_MAX, value) == 0
                ? 0
                : aq_fail(error, AQ_E_TOO_BIG, "the path is too long");

@@ -40,18 +40,18 @@ typedef struct aq_daemon_options {
     {"certs", 0, "DIR",                                                                            \
      "speak TLS only, with the authority, certificate and key in this folder (see 'actorq "        \
      "certs'); or ACTORQ_CERTS",                                                                   \
-     AQ_TO(aq_option_take_text, type, daemon.certs_dir)},                                          \
+     AQ_TO_TEXT(type, daemon.certs_dir)},                                                          \
         {"token-file", 0, "FILE",                                                                  \
          "ask callers for the secret in this file, and show it to those that are called; or "      \
          "ACTORQ_TOKEN_FILE",                                                                      \
-         AQ_TO(aq_option_take_text, type, daemon.token_file)},                                     \
+         AQ_TO_TEXT(type, daemon.token_file)},                                                     \
         {"insecure", 0, NULL,                                                                      \
          "listen beyond this host with neither certificates nor a token; or ACTORQ_INSECURE=1",    \
          AQ_TO_FLAG(type, daemon.insecure)},                                                       \
         {"http", 0, "HOST:PORT",                                                                   \
          "serve /metrics, /healthz and /readyz over HTTP here; or ACTORQ_HTTP (default: "          \
          "nowhere)",                                                                               \
-         AQ_TO(aq_option_take_text, type, daemon.http)},                                           \
+         AQ_TO_TEXT(type, daemon.http)},                                                           \
         AQ_PARENT_OPTION_ROW,                                                                      \
         {"log-level",     0,                                                                       \
          "LEVEL",         "debug, info, warn, error or off (default info); or ACTORQ_LOG",         \

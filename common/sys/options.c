@@ -100,12 +100,6 @@ int aq_option_number(const char *value, uint64_t min, uint64_t max, uint64_t *re
     return 0;
 }
 
-int aq_option_take_text(void *member, const char *value, aq_error *error)
-{
-    *(const char **)member = value;
-    return value[0] != '\0' ? 0 : aq_fail(error, AQ_E_INVALID, "the value is empty");
-}
-
 int aq_option_take_id(void *member, const char *value, aq_error *error)
 {
     uint64_t id;
@@ -126,7 +120,7 @@ static int take(const argument_walk *walk, const aq_option *option, const char *
         return 0;
     case AQ_OPTION_TEXT:
         *(const char **)member = value;
-        return 0;
+        return value[0] != '\0' ? 0 : aq_fail(walk->error, AQ_E_INVALID, "the value is empty");
     case AQ_OPTION_NUMBER:
         return aq_option_number(value, option->min, option->max, member, walk->error);
     case AQ_OPTION_REAL:

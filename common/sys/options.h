@@ -19,7 +19,7 @@
 /* How a value becomes a member of the struct that `user` points to. */
 enum aq_option_kind {
     AQ_OPTION_FLAG,   /* bool */
-    AQ_OPTION_TEXT,   /* const char *, lent by argv */
+    AQ_OPTION_TEXT,   /* const char *, lent by argv; not empty */
     AQ_OPTION_NUMBER, /* uint64_t within bounds */
     AQ_OPTION_REAL,   /* double */
     AQ_OPTION_JSON,   /* aq_json_form: "--json", or "--json=pretty" */
@@ -106,9 +106,7 @@ enum { AQ_OPTIONS_HELP = 1, AQ_OPTIONS_VERSION = 2 };
 int aq_options_parse(const aq_options *options, int argc, char *const *argv, void *user,
                      aq_error *error) AQ_MUST_USE;
 
-/* For AQ_TO: a text that is not empty, into a const char *; an identifier of 16 hexadecimal digits,
- * not all of them 0, into a uint64_t. */
-int aq_option_take_text(void *member, const char *value, aq_error *error) AQ_MUST_USE;
+/* For AQ_TO: an identifier of 16 hexadecimal digits, not all of them 0, into a uint64_t. */
 int aq_option_take_id(void *member, const char *value, aq_error *error) AQ_MUST_USE;
 
 /* A whole number within bounds. AQ_E_INVALID names them. */

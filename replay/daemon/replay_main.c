@@ -22,7 +22,7 @@ static const aq_option option_rows[] = {
     {"data", 0, "DIR",
      "keep the steps here, so that they outlive this process; without it they are held in memory "
      "only",
-     AQ_TO(aq_option_take_text, aq_replay_options, data_dir)},
+     AQ_TO_TEXT(aq_replay_options, data_dir)},
     AQ_DAEMON_OPTION_ROWS(aq_replay_options, daemon),
 };
 

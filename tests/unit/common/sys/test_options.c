@@ -304,6 +304,7 @@ TEST(what_has_no_place_is_refused)
         {{"placed", "--count", ""}, "is not a whole number from 2 to 9"},
         {{"placed", "--count", "many"}, "--count: 'many' is not a whole number from 2 to 9"},
         {{"placed", "--share", "half"}, "--share: 'half' is no number"},
+        {{"placed", "--name", ""}, "--name: the value is empty"},
         {{"placed", "--last", "x"}, "--last: 'x' is short"},
         {{"placed", "a", "", "-q"}, "the argument is empty"},
         {{"placed", "a", "b", "c"}, "'c' is one argument too many after 'b'"},
