@@ -157,8 +157,8 @@ int aq_settings_fail_unknown(const aq_settings_table *table, const char *key, aq
     const char *known = aq_settings_nearest(table, key);
 
     if (known == NULL) {
-        return aq_fail(error, AQ_E_INVALID, "%s: no such setting; --print-config lists them all",
-                       key);
+        return aq_fail(error, AQ_E_INVALID,
+                       "%s: no such setting; 'actorq train --print-config' lists them all", key);
     }
     return aq_fail(error, AQ_E_INVALID, "%s: no such setting; did you mean %s?", key, known);
 }
@@ -169,8 +169,8 @@ int aq_settings_fail_unknown_section(const aq_settings_table *table, const char 
     const aq_setting *near = find_near_section(table, name);
 
     if (near == NULL) {
-        return aq_fail(error, AQ_E_INVALID, "%s: no such section; --print-config lists them all",
-                       name);
+        return aq_fail(error, AQ_E_INVALID,
+                       "%s: no such section; 'actorq train --print-config' lists them all", name);
     }
     return aq_fail(error, AQ_E_INVALID, "%s: no such section; did you mean %.*s?", name,
                    (int)aq_setting_section_length(near), near->key);

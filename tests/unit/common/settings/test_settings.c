@@ -133,9 +133,11 @@ TEST(an_unknown_key_is_answered_with_the_nearest)
     assert_not_assigned("capacity=5", "capacity: no such setting; did you mean replay.capacity?");
     assert_not_assigned("policy.alpha=5",
                         "policy.alpha: no such setting; did you mean replay.alpha?");
-    assert_not_assigned("temperature=5",
-                        "temperature: no such setting; --print-config lists them all");
-    assert_not_assigned("replay=5", "replay: no such setting; --print-config lists them all");
+    assert_not_assigned(
+        "temperature=5",
+        "temperature: no such setting; 'actorq train --print-config' lists them all");
+    assert_not_assigned("replay=5",
+                        "replay: no such setting; 'actorq train --print-config' lists them all");
     assert_not_assigned("seed", "'seed' is not of the form KEY=VALUE");
     assert_not_assigned("=5", "'=5' is not of the form KEY=VALUE");
 }

@@ -53,16 +53,18 @@ TEST(an_unknown_key_names_its_line_and_the_nearest)
     refuse("seed: 5\nreplay:\n  alpha: 1\n\n  capcity: 4\n",
            "c.yaml:5: replay.capcity: no such setting; did you mean replay.capacity?");
     refuse("replya:\n  capacity: 5\n", "c.yaml:1: replya: no such section; did you mean replay?");
-    refuse("x:\n  y: 5\n", "c.yaml:1: x: no such section; --print-config lists them all");
+    refuse("x:\n  y: 5\n",
+           "c.yaml:1: x: no such section; 'actorq train --print-config' lists them all");
     refuse("capacity: 5\n", "c.yaml:1: capacity: no such setting; did you mean replay.capacity?");
     refuse("replay:\n  <<: {capacity: 3}\n",
-           "c.yaml:2: replay.<<: no such setting; --print-config lists them all");
+           "c.yaml:2: replay.<<: no such setting; 'actorq train --print-config' lists them all");
     refuse("replay.capacity: 500\n",
            "c.yaml:1: replay.capacity: in a file, 'capacity' stands below "
            "the line 'replay:', indented");
-    refuse("\"a\\nb\": 1\n", "c.yaml:1: a?b: no such setting; --print-config lists them all");
+    refuse("\"a\\nb\": 1\n",
+           "c.yaml:1: a?b: no such setting; 'actorq train --print-config' lists them all");
     refuse("temperature: {a: 1}\n",
-           "c.yaml:1: temperature: no such section; --print-config lists them all");
+           "c.yaml:1: temperature: no such section; 'actorq train --print-config' lists them all");
 }
 
 TEST(a_key_given_twice_names_both_lines)
