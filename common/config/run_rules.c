@@ -129,6 +129,21 @@ static int check_quantizer(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
+/* A run knows by its steps alone how far it is. */
+static int check_annealing(const aq_run_config *config, aq_error *error)
+{
+    const bool falls = config->learner.learning_rate_end < 1;
+    if (config->limits.env_steps > 0 || config->limits.learner_steps > 0 ||
+        (!falls && config->learner.importance_end == 0)) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_INVALID,
+                   "learner.%s needs limits.env_steps or limits.learner_steps, at which it is "
+                   "reached; without them, learner.%s works",
+                   falls ? "learning_rate_end" : "importance_end",
+                   falls ? "learning_rate_end=1" : "importance_end=0");
+}
+
 static int check_net(const aq_run_config *config, aq_error *error)
 {
     if (config->net.member_timeout_ms < 2 * config->net.heartbeat_ms) {
@@ -269,7 +284,8 @@ int aq_run_rules_check_task(const aq_run_config *config, const aq_schema *schema
 int aq_run_rules_check(const aq_run_config *config, aq_error *error)
 {
     static int (*const checks[])(const aq_run_config *config, aq_error *error) = {
-        check_texts, check_learner,           check_qat,    check_quantizer, aq_replay_rules_check,
+        check_texts, check_learner,           check_annealing,
+        check_qat,   check_quantizer,         aq_replay_rules_check,
         check_net,   aq_run_rules_check_seen, check_energy,
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {

@@ -96,6 +96,7 @@ TEST(the_least_that_works_works)
          "replay.tolerance=2080"},
         {"limits.env_steps=1000"},
         {"limits.env_steps=0"},
+        {"limits.env_steps=0", "limits.learner_steps=1", "learner.learning_rate_end=0"},
         {"limits.env_steps=500", "actor.gradients=true"},
         {"actor.count=64", "replay.tolerance=16384"},
         {"actor.count=4096"},
@@ -128,6 +129,20 @@ TEST(the_least_that_works_works)
     EACH_ROW(i, limits) {
         const aq_run_config config = config_with(limits[i]);
         config_accept(&config);
+    }
+}
+
+TEST(what_changes_up_to_a_limit_needs_one)
+{
+    static const conflict conflicts[] = {
+        {{"limits.env_steps=0", "limits.wall_s=60", "learner.learning_rate_end=0.1"},
+         {"learner.learning_rate_end needs limits.env_steps", "learning_rate_end=1 works"}},
+        {{"limits.env_steps=0", "learner.importance_end=1"},
+         {"learner.importance_end needs limits.env_steps", "importance_end=0 works"}},
+    };
+    EACH_ROW(i, conflicts) {
+        const aq_run_config config = config_with(conflicts[i].settings);
+        config_refuse(&config, conflicts[i].words);
     }
 }
 
