@@ -15,7 +15,8 @@ typedef struct aq_machine_time {
 } aq_machine_time;
 
 /* Seconds of this process, user and system, of all its threads, of the children that it has waited
- * for, and of those that run (without their own running children). Never less than before. */
+ * for, and of those that run (without their own running children). Never less than before, unless
+ * another thread waits for a child meanwhile: its time may be missing then, until the next call. */
 double aq_processor_time_own_s(const char *proc_dir);
 
 /* Of the children that run alone; 0 where the kernel doesn't list them. */

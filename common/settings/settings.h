@@ -78,8 +78,7 @@ const char *aq_setting_text(const aq_setting *row, const void *settings, char *n
 bool aq_setting_is_same(const aq_setting *row, const void *a, const void *b);
 void aq_setting_copy(const aq_setting *row, const void *from, void *to);
 
-/* Sets every member to its default. A table that breaks the rules above is an assertion, as is a
- * default that its own row refuses. */
+/* Sets every member to its default. One that its own row refuses is an assertion. */
 void aq_settings_init(const aq_settings_table *table, void *settings);
 
 /* Reads YAML text over `settings`: what the text does not mention stays. `name` stands for the file

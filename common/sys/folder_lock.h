@@ -20,7 +20,7 @@ int aq_folder_lock_share(const char *folder, aq_folder_lock **ret_lock,
                          aq_error *error) AQ_MUST_USE;
 void aq_folder_lock_release(aq_folder_lock *lock); /* NULL is fine */
 
-/* 0: nobody uses it, or there is no such folder; AQ_E_EXISTS as above. Changes nothing. */
+/* 0: nobody writes there, or there is no such folder; AQ_E_EXISTS as above. Changes nothing. */
 int aq_folder_lock_check(const char *folder, aq_error *error) AQ_MUST_USE;
 
 #endif
