@@ -73,7 +73,7 @@ static int parse_power(const char *text, int64_t *ret_power)
         }
     }
     text += *text == 'e' || *text == 'E' ? 1 : strlen(text);
-    return aq_parse_i64(*text == '+' ? text + 1 : text, ret_power);
+    return aq_parse_i64(*text == '+' && text[1] != '-' ? text + 1 : text, ret_power);
 }
 
 /* In whole numbers throughout, so that nothing is rounded. */

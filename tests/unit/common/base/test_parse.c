@@ -94,9 +94,11 @@ TEST(a_whole_number_may_be_written_short)
 
 TEST(what_is_not_exactly_whole_is_refused)
 {
-    static const char *const bad[] = {"",    "1.5", "1e-1", "1.0005k", "k",
-                                      ".5k", "1m",  "-1",   "+1",      "1e",
-                                      "1kk", "1 k", "0x1",  "1e6k",    "0.5e-9223372036854775808"};
+    static const char *const bad[] = {
+        "",      "1.5",     "1e-1", "1.0005k", "k",
+        ".5k",   "1m",      "-1",   "+1",      "1e",
+        "1kk",   "1 k",     "0x1",  "1e6k",    "0.5e-9223372036854775808",
+        "1e+-3", "1000e+-3"};
     static const char *const big[] = {"1e20", "18446744073709551616", "100000000000G", "1e999999"};
     uint64_t value = 42;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
