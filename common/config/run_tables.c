@@ -89,10 +89,7 @@ int aq_run_tables_make(const aq_run_config *config, aq_run_tables *ret_tables, a
     aq_run_tables made;
     aq_error why;
     describe_main(config, &made.specs[0]);
-    int rc = aq_table_spec_validate(&made.specs[0], &why);
-    if (rc == 0) {
-        rc = aq_table_specs_parse(config->replay.tables, made.specs, &made.count, &why);
-    }
+    int rc = aq_table_specs_parse(config->replay.tables, made.specs, &made.count, &why);
     if (rc != 0) {
         return aq_fail(error, rc, "replay: %s", why.text);
     }
