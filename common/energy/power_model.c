@@ -61,7 +61,6 @@ aq_power_model aq_power_model_of(const char *processor, uint32_t cpus, double td
 {
     aq_power_model model = {
         .cpus = cpus > 0 ? cpus : 1,
-        .idle_share = AQ_POWER_IDLE_SHARE,
         .cpu_w = AQ_POWER_UNKNOWN_W,
         .origin = AQ_POWER_UNKNOWN,
     };
@@ -79,12 +78,12 @@ aq_power_model aq_power_model_of(const char *processor, uint32_t cpus, double td
 
 double aq_power_model_busy_j(const aq_power_model *model, double cpu_s)
 {
-    return (1 - model->idle_share) * model->cpu_w * cpu_s;
+    return (1 - AQ_POWER_IDLE_SHARE) * model->cpu_w * cpu_s;
 }
 
 double aq_power_model_idle_j(const aq_power_model *model, double wall_s)
 {
-    return model->idle_share * model->tdp_w * wall_s;
+    return AQ_POWER_IDLE_SHARE * model->tdp_w * wall_s;
 }
 
 const char *aq_power_origin_text(enum aq_power_origin origin)

@@ -25,10 +25,9 @@ enum aq_power_origin {
 };
 
 typedef struct aq_power_model {
-    double tdp_w;      /* of the logical processors that are there */
-    double cpu_w;      /* of one of them */
-    uint32_t cpus;     /* at least 1 */
-    double idle_share; /* of tdp_w */
+    double tdp_w;  /* of the logical processors that are there */
+    double cpu_w;  /* of one of them */
+    uint32_t cpus; /* at least 1 */
     enum aq_power_origin origin;
 } aq_power_model;
 
