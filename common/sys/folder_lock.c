@@ -23,13 +23,6 @@ struct aq_folder_lock {
     int file;
 };
 
-static int fail(const char *path, const char *what, aq_error *error)
-{
-    const int number = errno;
-    return aq_fail(error, aq_error_from_errno(number), "%s: cannot %s: %s", path, what,
-                   strerror(number));
-}
-
 /* What the file says of who has it, as far as it is plain text. Readers do not sign. */
 static int refuse(const char *folder, int file, aq_error *error)
 {
@@ -56,7 +49,7 @@ static int lock_file(const char *folder, const char *path, int file, short type,
         return 0;
     }
     return errno == EAGAIN || errno == EACCES ? refuse(folder, file, error)
-                                              : fail(path, "lock", error);
+                                              : aq_file_fail(error, path, "lock");
 }
 
 /* For people: a file without it is a lock as well. */
@@ -84,7 +77,7 @@ static int lock_with(const char *folder, int flags, short type, aq_folder_lock *
         return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
     }
     lock->file = open(path, flags | O_CLOEXEC, 0666);
-    rc = lock->file < 0 ? fail(path, "open", error)
+    rc = lock->file < 0 ? aq_file_fail(error, path, "open")
                         : lock_file(folder, path, lock->file, type, error);
     if (rc != 0) {
         aq_folder_lock_release(lock);
@@ -128,12 +121,12 @@ int aq_folder_lock_check(const char *folder, aq_error *error)
     }
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
-        return errno == ENOENT || errno == ENOTDIR ? 0 : fail(path, "open", error);
+        return errno == ENOENT || errno == ENOTDIR ? 0 : aq_file_fail(error, path, "open");
     }
     /* Whoever takes it meanwhile gets it: this only asks who is in the way of a reader. */
     struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     if (fcntl(file, F_OFD_GETLK, &whole) != 0) {
-        rc = fail(path, "look at", error);
+        rc = aq_file_fail(error, path, "look at");
     } else if (whole.l_type != F_UNLCK) {
         rc = refuse(folder, file, error);
     }
