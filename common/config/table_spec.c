@@ -9,11 +9,9 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "common/base/nearest.h"
-#include "common/base/parse.h"
 #include "common/config/run_config.h"
 
 enum { WORD_MAX = 64, SHOWN_MAX = 80 };
@@ -21,20 +19,12 @@ enum { WORD_MAX = 64, SHOWN_MAX = 80 };
 /* Below this, a proportion other than 0 would make actors wait for years. */
 static const double RATIO_MIN = 0.001;
 
-/* A member that comes from a row of the configuration, and is held to its bounds. It is a double
- * where the row is; else a whole number. */
-typedef struct bounded_number {
-    const char *key; /* of the row: "replay.capacity" */
-    size_t offset;
-    size_t size; /* of the member */
-} bounded_number;
-
 #define FIELD(section, member) FIELD_##member,
 enum field { AQ_TABLE_SPEC_NUMBERS(FIELD) KEY_COUNT };
 
-#define MEMBER(section, member)                                                                    \
-    {#section "." #member, offsetof(aq_table_spec, member), sizeof(((aq_table_spec *)0)->member)},
-static const bounded_number fields[KEY_COUNT] = {AQ_TABLE_SPEC_NUMBERS(MEMBER)};
+/* Of the rows to whose bounds the members are held. */
+#define KEY(section, member) #section "." #member,
+static const char *const keys[KEY_COUNT] = {AQ_TABLE_SPEC_NUMBERS(KEY)};
 
 uint32_t aq_table_spec_steps(const aq_table_spec *spec)
 {
@@ -99,49 +89,38 @@ static bool is_unused(const aq_table_spec *spec, enum field field)
 }
 
 /* As a double, which is exact below 2^53 and, for what is larger, still out of bounds. */
-static double number_of(const bounded_number *field, const aq_table_spec *spec)
+static double number_of(const aq_table_spec *spec, enum field field)
 {
-    const uint8_t *at = (const uint8_t *)spec + field->offset;
-    uint32_t u32;
-    uint64_t u64;
-    double f64;
-    if (aq_run_config_row(field->key)->type == AQ_SETTING_F64) {
-        memcpy(&f64, at, sizeof(f64));
-        return f64;
-    }
-    if (field->size == sizeof(u32)) {
-        memcpy(&u32, at, sizeof(u32));
-        return u32;
-    }
-    memcpy(&u64, at, sizeof(u64));
-    return (double)u64;
+#define VALUE(section, member) (double)spec->member,
+    const double values[KEY_COUNT] = {AQ_TABLE_SPEC_NUMBERS(VALUE)};
+    return values[field];
 }
 
 /* A NaN is out of bounds, too. */
-static int check_number(const bounded_number *field, const aq_table_spec *spec, aq_error *error)
+static int check_number(const aq_table_spec *spec, enum field field, aq_error *error)
 {
-    const aq_setting *row = aq_run_config_row(field->key);
-    const double value = number_of(field, spec);
+    const aq_setting *row = aq_run_config_row(keys[field]);
+    const double value = number_of(spec, field);
     if (value >= row->min && value <= row->max) {
         return 0;
     }
     return aq_fail(error, AQ_E_INVALID, "%s is %.17g; %.17g to %.17g are possible",
-                   aq_setting_short_key(field->key), value, row->min, row->max);
+                   aq_setting_short_key(row->key), value, row->min, row->max);
 }
 
 static int check_fields(const aq_table_spec *spec, aq_error *error)
 {
     for (uint32_t i = 0; i < KEY_COUNT; i++) {
         int rc = 0;
-        const aq_setting *row = aq_run_config_row(fields[i].key);
+        const aq_setting *row = aq_run_config_row(keys[i]);
         if (row->type == AQ_SETTING_CHOICE) {
-            const double choice = number_of(&fields[i], spec);
+            const double choice = number_of(spec, i);
             if (choice >= aq_choice_count(row->choices)) {
                 rc = aq_fail(error, AQ_E_INVALID, "%s %.0f is not known",
-                             aq_setting_short_key(fields[i].key), choice);
+                             aq_setting_short_key(row->key), choice);
             }
         } else if (!is_unused(spec, i)) {
-            rc = check_number(&fields[i], spec, error);
+            rc = check_number(spec, i, error);
         }
         if (rc != 0) {
             return rc;
@@ -269,7 +248,7 @@ static int unknown_key(piece word, const char *key, aq_error *error)
     aq_nearest nearest;
     aq_nearest_init(&nearest, key);
     for (uint32_t i = 0; i < KEY_COUNT; i++) {
-        aq_nearest_offer(&nearest, aq_setting_short_key(fields[i].key));
+        aq_nearest_offer(&nearest, aq_setting_short_key(keys[i]));
     }
     const char *name = aq_nearest_name(&nearest);
     if (name == NULL) {
@@ -279,36 +258,24 @@ static int unknown_key(piece word, const char *key, aq_error *error)
                    name);
 }
 
-/* Stores what fits its type; bounds come with the check of the whole. */
-static bool set_field(const bounded_number *field, const char *value, aq_table_spec *spec)
+/* Read as the main table's is. */
+static int set_field(enum field field, const char *value, aq_table_spec *spec, aq_error *error)
 {
-    uint8_t *member = (uint8_t *)spec + field->offset;
-    const aq_setting *row = aq_run_config_row(field->key);
-    uint64_t u64 = 0;
-    double f64;
-    if (row->type == AQ_SETTING_CHOICE) {
-        while (row->choices[u64] != NULL && strcmp(row->choices[u64], value) != 0) {
-            u64++;
-        }
-        if (row->choices[u64] == NULL) {
-            return false;
-        }
-    } else if (row->type == AQ_SETTING_F64) {
-        if (aq_parse_f64(value, &f64) != 0) {
-            return false;
-        }
-        memcpy(member, &f64, sizeof(f64));
-        return true;
-    } else if (aq_parse_whole(value, &u64) != 0) {
-        return false;
+    aq_run_config read;
+    int rc = aq_setting_set(aq_run_config_row(keys[field]), value, &read, error);
+    if (rc != 0) {
+        return aq_fail_context(error, rc, "table %s", spec->name);
     }
-    if (field->size == sizeof(u64)) {
-        memcpy(member, &u64, sizeof(u64));
-        return true;
+    switch (field) {
+#define TAKE(section, member)                                                                      \
+    case FIELD_##member:                                                                           \
+        spec->member = read.section.member;                                                        \
+        break;
+        AQ_TABLE_SPEC_NUMBERS(TAKE)
+    case KEY_COUNT:
+        break;
     }
-    const uint32_t u32 = (uint32_t)u64;
-    memcpy(member, &u32, sizeof(u32));
-    return u64 == u32;
+    return 0;
 }
 
 /* One "key=value". */
@@ -321,14 +288,12 @@ static int read_word(piece word, aq_table_spec *spec, uint32_t *said, aq_error *
     char *value = strchr(key, '=');
     *value++ = '\0';
     for (uint32_t i = 0; i < KEY_COUNT; i++) {
-        if (strcmp(aq_setting_short_key(fields[i].key), key) == 0) {
+        if (strcmp(aq_setting_short_key(keys[i]), key) == 0) {
             if ((*said & 1u << i) != 0) {
                 return refuse(word, "is said twice of one table", error);
             }
             *said |= 1u << i;
-            return set_field(&fields[i], value, spec)
-                       ? 0
-                       : refuse(word, "has a value that is not possible there", error);
+            return set_field(i, value, spec, error);
         }
     }
     return unknown_key(word, key, error);

@@ -49,7 +49,7 @@ TEST(settings_that_contradict_each_other_are_refused)
         {{"learner.table=mian"}, {"learner.table", "'mian'", "did you mean main?"}},
         {{"learner.table=elsewhere"}, {"'elsewhere'", "see replay.tables"}},
         {{"replay.tables=recent"}, {"replay: ", "\"recent\" has no name"}},
-        {{"replay.tables=recent: capacity=1"}, {"table recent: capacity is 1"}},
+        {{"replay.tables=recent: capacity=1"}, {"replay: table recent: replay.capacity: '1'"}},
         {{"replay.sequence_length=8"},
          {"learner.table main", "sequences of 8", "sequence_length=0 works"}},
         {{"replay.tables=whole: sequence_length=33"},

@@ -109,12 +109,13 @@ TEST(a_text_that_is_none_is_quoted)
     refuse("a-name-that-is-longer-than-31-letters: n_step=1", "is no name of a table");
     refuse("r\303\251cent: n_step=1", "is no name of a table");
     refuse("recent: capacity", "\"capacity\" is no key=value");
-    refuse("recent: capacity=1.5", "\"capacity=1.5\" has a value that is not possible");
-    refuse("recent: capacity=", "\"capacity=\" has a value");
-    refuse("recent: capacity=-5", "\"capacity=-5\" has a value");
-    refuse("recent: n_step=4294967297", "has a value that is not possible");
-    refuse("recent: tolerance=nan", "has a value that is not possible");
-    refuse("recent: selector=newest", "\"selector=newest\" has a value that is not possible");
+    refuse("recent: capacity=1.5",
+           "table recent: replay.capacity: '1.5' is not a whole number (allowed: 2");
+    refuse("recent: capacity=", "'' is not a whole number");
+    refuse("recent: capacity=-5", "'-5' is out of bounds");
+    refuse("recent: n_step=4294967297", "learner.n_step: '4294967297' is out of bounds");
+    refuse("recent: tolerance=nan", "'nan' is not a finite decimal number");
+    refuse("recent: selector=newest", "replay.selector: 'newest' is ");
     refuse("recent: capacity=1000 capacity=1000", "is said twice");
     refuse("recent: capacty=1000", "did you mean capacity?");
     refuse("recent: zzzzzzzzz=1", "sets nothing that a table has");
@@ -131,14 +132,14 @@ TEST(there_are_at_most_eight_tables)
 
 TEST(bounds_are_those_of_the_settings)
 {
-    refuse("recent: capacity=1", "table recent: capacity is 1; 2 to");
-    refuse("recent: n_step=65", "table recent: n_step is 65");
-    refuse("recent: n_step=0", "table recent: n_step is 0");
-    refuse("recent: sequence_length=1025", "table recent: sequence_length is 1025");
-    refuse("recent: sequence_length=10 sequence_period=0", "sequence_period is 0");
-    refuse("recent: priority_exponent=5", "priority_exponent is 5");
+    refuse("recent: capacity=1", "replay.capacity: '1' is out of bounds (allowed: 2 to");
+    refuse("recent: n_step=65", "learner.n_step: '65' is out of bounds");
+    refuse("recent: n_step=0", "learner.n_step: '0' is out of bounds");
+    refuse("recent: sequence_length=1025", "replay.sequence_length: '1025'");
+    refuse("recent: sequence_length=10 sequence_period=0", "replay.sequence_period: '0'");
+    refuse("recent: priority_exponent=5", "replay.priority_exponent: '5'");
     refuse("recent: samples_per_insert=0.0001", "0, which keeps no proportion, or 0.001");
-    refuse("recent: samples_per_insert=1 tolerance=1e10", "tolerance is 10000000000");
+    refuse("recent: samples_per_insert=1 tolerance=1e10", "replay.tolerance: '1e10'");
     refuse("recent: capacity=1000 min_size=1001", "capacity 1000 is less than min_size 1001");
 }
 
