@@ -146,22 +146,13 @@ static int choose_point(const round_plan *plan, uint32_t trial, const uint32_t *
     return 0;
 }
 
-static uint32_t trials_begun(const aq_sweep_study *study)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < study->stage_count; i++) {
-        count += study->stages[i].kind == AQ_SWEEP_TUNE && study->stages[i].rung == 0;
-    }
-    return count;
-}
-
 static int add_trials(round_plan *plan)
 {
     const aq_sweep_study *study = plan->study;
     uint32_t *known = NULL;
     size_t known_count = 0;
     int rc = aq_sweep_known(study, &known, &known_count);
-    for (uint32_t trial = trials_begun(study);
+    for (uint32_t trial = study->trials;
          rc == 0 && trial < study->spec->trials && plan->count < plan->most; trial++) {
         aq_sweep_stage stage = {.kind = AQ_SWEEP_TUNE, .trial = trial, .from = AQ_SWEEP_NONE};
         rc = choose_point(plan, trial, known, known_count, &stage.point);

@@ -70,13 +70,43 @@ static const aq_sweep_seeds *seeds_of(const aq_sweep_study *study, const aq_swee
     return stage->kind == AQ_SWEEP_TUNE ? &study->spec->tune : &study->spec->report;
 }
 
-static bool fits(const aq_sweep_study *study, const aq_sweep_stage *stage)
+/* Trials begin in the order of their numbers, and go from rung to rung. */
+static bool is_next_of_trial(const aq_sweep_study *study, const aq_sweep_stage *stage)
 {
+    if (stage->trial >= study->trials) {
+        return stage->trial == study->trials && stage->rung == 0;
+    }
+    return stage->rung == study->stages[aq_sweep_trial_last(study, stage->trial)].rung + 1;
+}
+
+/* Number `index` of a round. All of a population go on at once, in their order, and each from one
+ * of the rung before. */
+static bool fits(const aq_sweep_study *study, const aq_sweep_event *event, size_t index)
+{
+    const aq_sweep_spec *spec = study->spec;
+    const aq_sweep_stage *stage = &event->stages[index];
+    const aq_sweep_stage *last =
+        study->stage_count > 0 ? &study->stages[study->stage_count - 1] : NULL;
     const bool goes_on = stage->from != AQ_SWEEP_NONE;
-    return stage->rung < study->spec->rung_count && stage->trial < study->spec->trials &&
-           (!goes_on ||
-            (stage->from < study->stage_count && aq_sweep_stage_is_over(study, stage->from) &&
-             study->stages[stage->from].run_count == seeds_of(study, stage)->count));
+    const bool is_population = spec->method == AQ_SWEEP_PBT;
+    if (stage->rung >= spec->rung_count || stage->trial >= spec->trials ||
+        (goes_on &&
+         (stage->from >= study->stage_count || study->stages[stage->from].kind != stage->kind ||
+          study->stages[stage->from].rung + 1 != stage->rung ||
+          !aq_sweep_stage_is_over(study, stage->from)))) {
+        return false;
+    }
+    switch (stage->kind) {
+    case AQ_SWEEP_TUNE:
+        return (last == NULL || last->kind == AQ_SWEEP_TUNE) && is_next_of_trial(study, stage) &&
+               (!is_population || (event->stage_count == spec->trials && stage->trial == index &&
+                                   goes_on == (stage->rung > 0)));
+    case AQ_SWEEP_WINNER:
+        return stage->from == aq_sweep_study_last(study, AQ_SWEEP_WINNER) &&
+               (!is_population || goes_on == (stage->rung > 0));
+    default:
+        return last != NULL && last->kind == AQ_SWEEP_WINNER;
+    }
 }
 
 static int add_stage(aq_sweep_study *study, const aq_sweep_stage *given, aq_error *error)
@@ -101,23 +131,26 @@ static int add_stage(aq_sweep_study *study, const aq_sweep_stage *given, aq_erro
     stage->first_run = study->run_count;
     stage->run_count = seeds->count;
     study->run_count += seeds->count;
+    study->trials += stage->kind == AQ_SWEEP_TUNE && stage->rung == 0;
     return 0;
 }
 
 static int suggest(aq_sweep_study *study, const aq_sweep_event *event, aq_error *error)
 {
     const size_t stages = study->stage_count, runs = study->run_count;
+    const uint32_t trials = study->trials;
     if (event->round != study->rounds || !aq_sweep_study_is_idle(study)) {
         return refuse(error, "a round is not the next one");
     }
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < event->stage_count; i++) {
-        rc = fits(study, &event->stages[i]) ? add_stage(study, &event->stages[i], error)
-                                            : refuse(error, "a stage is none that can be");
+        rc = fits(study, event, i) ? add_stage(study, &event->stages[i], error)
+                                   : refuse(error, "a stage is none that can be");
     }
     if (rc != 0) {
         study->stage_count = stages;
         study->run_count = runs;
+        study->trials = trials;
         return rc;
     }
     study->rounds++;

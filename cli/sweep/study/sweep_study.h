@@ -103,6 +103,7 @@ typedef struct aq_sweep_study {
     aq_sweep_plan plan; /* once it is begun */
     bool is_begun, is_ended;
     uint32_t rounds;
+    uint32_t trials; /* begun */
     aq_sweep_stage *stages;
     size_t stage_count, stage_capacity;
     aq_sweep_run *runs;

@@ -278,3 +278,49 @@ TEST(events_that_do_not_fit_leave_it_as_it_was)
         .kind = AQ_SWEEP_EVENT_RELEASE, .time_s = 8, .attempt = 1})); /* a host behind the other */
     assert_near(study.last_s, 9, 0);
 }
+
+TEST(stages_that_no_round_is_made_of_are_refused)
+{
+    static const struct {
+        const char *method;
+        size_t rounds; /* before it */
+        aq_sweep_stage stages[2];
+        size_t count;
+    } rows[] = {
+        {"random", 0, {{.trial = 1, .from = AQ_SWEEP_NONE}}, 1}, /* the first has not begun */
+        {"random", 0, {{.rung = 1, .from = AQ_SWEEP_NONE}}, 1},
+        {"random", 0, {{.from = AQ_SWEEP_NONE}, {.from = AQ_SWEEP_NONE}}, 2},
+        {"random", 1, {{.from = AQ_SWEEP_NONE}}, 1},
+        {"random", 1, {{.rung = 1, .from = AQ_SWEEP_NONE}, {.rung = 1, .from = 0}}, 2},
+        {"pbt", 0, {{.from = AQ_SWEEP_NONE}}, 1}, /* a member is missing */
+        {"pbt", 0, {{.kind = AQ_SWEEP_GIVEN, .from = AQ_SWEEP_NONE}}, 1},
+        {"pbt", 0, {{.kind = AQ_SWEEP_WINNER, .rung = 1, .from = AQ_SWEEP_NONE}}, 1},
+        {"pbt", 1, {{.rung = 1, .from = 0}, {.rung = 1, .from = 1}}, 2}, /* one member twice */
+        {"pbt",
+         1,
+         {{.rung = 1, .from = AQ_SWEEP_NONE}, {.trial = 1, .rung = 1, .from = AQ_SWEEP_NONE}},
+         2},
+        {"pbt", 1, {{.kind = AQ_SWEEP_WINNER, .rung = 1, .from = 0}}, 1}, /* of other seeds */
+    };
+    static const double scores[] = {2, 1};
+    EACH_ROW(i, rows) {
+        char yaml[256];
+        size_t first;
+        (void)snprintf(yaml, sizeof(yaml),
+                       "task: x\nmethod: %s\ntrials: 2\nrungs: [10, 20]\n"
+                       "seeds: {tune: 1, report: 1}\n" SPACE,
+                       rows[i].method);
+        begin(yaml, true);
+        for (size_t round = 0; round < rows[i].rounds; round++) {
+            assert_int_equal(next_round(scores, &first), 2);
+        }
+        const aq_sweep_event event = {.kind = AQ_SWEEP_EVENT_SUGGEST,
+                                      .round = study.rounds,
+                                      .stages = (aq_sweep_stage *)(uintptr_t)rows[i].stages,
+                                      .stage_count = rows[i].count};
+        const uint32_t trials = study.trials;
+        assert_refused(aq_sweep_study_apply(&study, &event, &refusal), AQ_E_CORRUPT,
+                       "a stage is none that can be");
+        assert_int_equal(study.trials, trials);
+    }
+}
