@@ -38,7 +38,11 @@ static int spawn(uv_loop_t *loop, aq_own_child *child, const aq_own_child_spec *
         .flags = UV_PROCESS_DETACHED,
     };
     child->process.data = child;
-    return uv_spawn(loop, &child->process, &how);
+    const int problem = uv_spawn(loop, &child->process, &how);
+    if (problem != 0) { /* the loop has it all the same */
+        uv_close((uv_handle_t *)&child->process, NULL);
+    }
+    return problem;
 }
 
 /* Standard error without a path. */

@@ -30,7 +30,8 @@ typedef struct aq_own_child_spec {
 
 /* `child` has its user and `ended`. It is another process group's, so that a Ctrl-C comes to this
  * process alone, which passes it on; it ends with this process, however that ends. AQ_E_IO
- * says why it could not be started, and other codes, too, which of its files can't be written. */
+ * says why it could not be started, and other codes, too, which of its files can't be written;
+ * `child` stays where it is then, too, until the loop has run. */
 int aq_own_child_start(uv_loop_t *loop, aq_own_child *child, const aq_own_child_spec *spec,
                        aq_error *error) AQ_MUST_USE;
 

@@ -16,7 +16,7 @@
 #include "common/base/memory.h"
 #include "common/sys/process.h"
 
-enum { LOOK_MS = 500, AGAIN_MS = 200 };
+enum { LOOK_MS = 500, AGAIN_MS = 200, TRIES_MAX = 50 };
 
 typedef struct drive {
     aq_own_loop loop;
@@ -26,6 +26,7 @@ typedef struct drive {
     char program[PATH_MAX];
     aq_own_child *children;
     size_t count, running;
+    unsigned tries; /* in a row that came to nothing */
     bool is_stopped, is_quiet;
     bool is_shown;  /* a line of progress, on a terminal */
     aq_error error; /* of the last that could not be started */
@@ -44,6 +45,7 @@ static int start_one(drive *its, aq_own_child *child)
     *child = (aq_own_child){.user = its, .ended = on_child_ended};
     int rc = aq_own_child_start(&its->loop.uv, child, &spec, &its->error);
     its->running += rc == 0;
+    its->tries = rc == 0 ? 0 : its->tries + 1;
     return rc;
 }
 
@@ -55,11 +57,13 @@ static void on_again(uv_timer_t *timer)
         if (!its->children[i].is_running && its->children[i].user == NULL &&
             start_one(its, &its->children[i]) != 0) {
             its->children[i].user = NULL;
-            uv_timer_start(&its->again, on_again, AGAIN_MS, 0);
+            if (its->tries < TRIES_MAX) {
+                uv_timer_start(&its->again, on_again, AGAIN_MS, 0);
+            }
             break;
         }
     }
-    if (its->running == 0) {
+    if (its->running == 0 && !uv_is_active((uv_handle_t *)timer)) {
         uv_stop(&its->loop.uv);
     }
 }
