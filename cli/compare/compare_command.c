@@ -120,6 +120,18 @@ static int read_settings(const compare_arguments *arguments, const aq_env *env,
     return aq_run_rules_check(&plan->config, error);
 }
 
+static int check_free(const aq_compare_plan *plan, aq_error *error)
+{
+    return aq_train_folder_is_free(plan->dir)
+               ? 0
+               : aq_fail(error, AQ_E_EXISTS,
+                         aq_path_exists_in(plan->dir, "plan.json")
+                             ? "%s exists already; give --resume to go on with it, or another "
+                               "--output"
+                             : "%s exists already and is no comparison: give another --output",
+                         plan->dir);
+}
+
 static int choose_folder(const compare_arguments *arguments, aq_compare_plan *plan, aq_error *error)
 {
     int rc = arguments->out ? aq_text_set(plan->dir, sizeof(plan->dir), arguments->out)
@@ -129,15 +141,11 @@ static int choose_folder(const compare_arguments *arguments, aq_compare_plan *pl
     if (rc != 0 || strlen(plan->dir) > PATH_MAX - 256) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the report's folder is too long");
     }
-    if (!aq_train_folder_is_free(plan->dir)) {
-        return aq_fail(error, AQ_E_EXISTS,
-                       aq_path_exists_in(plan->dir, "plan.json")
-                           ? "%s exists already; give --resume to go on with it, or another "
-                             "--output"
-                           : "%s exists already and is no comparison: give another --output",
-                       plan->dir);
-    }
-    return aq_dir_create(plan->dir, error);
+    int folder = -1; /* open until this process ends */
+    rc = check_free(plan, error);
+    rc = rc != 0 ? rc : aq_dir_create(plan->dir, error);
+    rc = rc != 0 ? rc : aq_train_folder_claim(plan->dir, &folder, error);
+    return rc != 0 ? rc : check_free(plan, error); /* another may have been quicker */
 }
 
 static int read_request(const compare_arguments *arguments, aq_compare_request *request,
@@ -246,7 +254,9 @@ static int prepare_resumed(const compare_arguments *arguments, aq_compare_plan *
                        "a comparison goes on as it was begun: beside --output and --resume only "
                        "--threshold, --json and --quiet can be given");
     }
-    int rc = aq_compare_plan_read(arguments->out, plan, error);
+    int folder = -1; /* open until this process ends */
+    int rc = aq_train_folder_claim(arguments->out, &folder, error);
+    rc = rc != 0 ? rc : aq_compare_plan_read(arguments->out, plan, error);
     if (rc == 0 && isfinite(arguments->threshold)) {
         plan->threshold = arguments->threshold;
         rc = aq_compare_plan_write(plan, error);

@@ -143,9 +143,7 @@ int aq_train_folder_check_resumed(const aq_train_options *options, aq_error *err
                          options->run_dir);
 }
 
-/* Until `ret_folder` is closed. Where folders can't be locked, as on some network disks, it is done
- * without. */
-static int claim(const char *dir, int *ret_folder, aq_error *error)
+int aq_train_folder_claim(const char *dir, int *ret_folder, aq_error *error)
 {
     const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -178,7 +176,7 @@ int aq_train_folder_check_unused(const char *dir, aq_error *error)
 {
     int folder = -1;
     int rc = check_daemons(dir, error);
-    rc = rc != 0 ? rc : claim(dir, &folder, error);
+    rc = rc != 0 ? rc : aq_train_folder_claim(dir, &folder, error);
     if (folder >= 0) {
         (void)close(folder);
     }
@@ -206,7 +204,7 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
     int folder = -1;
     int rc = check_daemons(options->run_dir, error);
     rc = rc != 0 ? rc : aq_dir_create(options->run_dir, error);
-    rc = rc != 0 ? rc : claim(options->run_dir, &folder, error);
+    rc = rc != 0 ? rc : aq_train_folder_claim(options->run_dir, &folder, error);
     if (rc == 0 && !options->resume && !aq_train_folder_is_free(options->run_dir)) {
         return refuse_taken(options->run_dir, config->seed == 0, error); /* another was quicker */
     }

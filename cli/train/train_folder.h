@@ -21,6 +21,11 @@ int aq_train_folder_choose(const aq_run_config *config, aq_train_options *option
  * said. */
 int aq_train_folder_check_unused(const char *dir, aq_error *error) AQ_MUST_USE;
 
+/* So that no other command takes the folder, until *ret_folder is closed, which may be left to the
+ * end of this process. AQ_E_EXISTS; one that can't be locked, as on some network disks, is done
+ * without. */
+int aq_train_folder_claim(const char *dir, int *ret_folder, aq_error *error) AQ_MUST_USE;
+
 /* Whether something new may be made there: nothing is, or an empty folder. */
 bool aq_train_folder_is_free(const char *dir);
 

@@ -2,8 +2,11 @@
  * actorq compare as its users run it: a small comparison on the real cartpole, killed and gone on
  * with, and what cannot be compared.
  */
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/run/checkpoint_folder.h"
 #include "common/base/clock.h"
@@ -74,6 +77,20 @@ TEST_WITH(modes_are_compared, setup, cli_fixture_teardown)
     const char *page = file_text(file_in(folder, "report.html"));
     assert_says(page, "--learners 2");
     assert_says(page, "Which problems each suits");
+}
+
+TEST_WITH(a_folder_that_another_command_has_is_left_alone, setup, cli_fixture_teardown)
+{
+    assert_succeeds(aq_dir_create(folder, &refusal));
+    const int held = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(held >= 0);
+    assert_int_equal(flock(held, LOCK_EX), 0);
+    program_refuses("compared: in use by another command", "compare", "gym:CartPole-v1", "--output",
+                    folder, "-q", NULL);
+    program_refuses("compared: in use by another command", "compare", "--output", folder,
+                    "--resume", "-q", NULL);
+    assert_int_equal(close(held), 0);
+    assert_false(aq_path_exists_in(folder, "plan.json"));
 }
 
 /* How often a run was gone on with. */
