@@ -3,6 +3,7 @@
  */
 #include "cli/sweep/journal/sweep_desk.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -27,6 +28,22 @@ struct aq_sweep_desk {
     aq_sweep_watch *watch;
     size_t first_open; /* no run before it is */
 };
+
+/* Whether there is anything but what is put into the folder of a sweep before it is founded. */
+static bool holds_others(const char *dir)
+{
+    static const char *const expected[] = {".", "..", "SPEC.yaml", "workers", NULL};
+    DIR *folder = opendir(dir);
+    bool has_others = false;
+    for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        has_others = has_others || aq_choice_find(expected, entry->d_name) < 0;
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    /* Asked last, since who founds it meanwhile begins with the journal. */
+    return has_others && !aq_path_exists_in(dir, "journal.jsonl");
+}
 
 /* Puts it there, or sees that it is the one that is. */
 static int keep_spec(const char *dir, const aq_buffer *text, aq_error *error)
@@ -74,7 +91,10 @@ int aq_sweep_desk_found(const char *dir, const aq_sweep_spec *spec, const aq_buf
                                   .time_s = wall_s,
                                   .spec_sum = aq_crc32c(0, text->data, text->size),
                                   .plan = *plan};
-    int rc = aq_dir_create(dir, error);
+    int rc = holds_others(dir)
+                 ? aq_fail(error, AQ_E_FOREIGN,
+                           "%s exists already and is no sweep: give another folder", dir)
+                 : aq_dir_create(dir, error);
     aq_sweep_study_init(&study, spec, event.spec_sum);
     rc = rc == 0 ? begin_journal(dir, text, &study, &event, error) : rc;
     aq_sweep_study_fini(&study);

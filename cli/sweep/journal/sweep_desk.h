@@ -35,7 +35,7 @@ int aq_sweep_desk_open(const char *dir, const char *worker, aq_sweep_desk **ret_
 void aq_sweep_desk_close(aq_sweep_desk *desk); /* NULL is fine */
 
 /* Makes a new sweep of a spec that was read from `text` and checked: DIR/SPEC.yaml, and the first
- * line of the journal. AQ_E_EXISTS. */
+ * line of the journal. AQ_E_EXISTS; AQ_E_FOREIGN: the folder is of something else. */
 int aq_sweep_desk_found(const char *dir, const aq_sweep_spec *spec, const aq_buffer *text,
                         const aq_sweep_plan *plan, double wall_s, aq_error *error) AQ_MUST_USE;
 

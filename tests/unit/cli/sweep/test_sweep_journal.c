@@ -3,6 +3,7 @@
  */
 #include "cli/sweep/journal/sweep_journal.h"
 
+#include "common/sys/file.h"
 #include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
 
@@ -107,4 +108,23 @@ TEST_IN_FOLDER(a_sweep_is_founded_once)
     assert_int_equal(aq_buffer_append(text, "\n", 1), 0);
     assert_refused(aq_sweep_desk_found(dir, &spec, text, &plan, 0, &refusal), AQ_E_EXISTS,
                    "is of another SPEC.yaml");
+}
+
+TEST_IN_FOLDER(a_folder_of_something_else_is_left_alone)
+{
+    const char *dir = cli_path(state, "compared"), *waited_for = cli_path(state, "waited-for");
+    static aq_sweep_spec spec;
+    const aq_sweep_plan plan = {.steps = 1};
+    aq_sweep_presence *presence;
+    aq_buffer *text = buffer_up_to(1000);
+    sweep_spec(small, &spec);
+    assert_int_equal(aq_buffer_append(text, small, strlen(small)), 0);
+    assert_succeeds(aq_dir_create(dir, &refusal));
+    file_put_text(file_in(dir, "report.html"), "a comparison");
+    assert_refused(aq_sweep_desk_found(dir, &spec, text, &plan, 0, &refusal), AQ_E_FOREIGN,
+                   "compared exists already and is no sweep");
+    assert_false(aq_path_exists_in(dir, "journal.jsonl"));
+    assert_succeeds(aq_sweep_presence_create(waited_for, "early", &presence, &refusal));
+    assert_succeeds(aq_sweep_desk_found(waited_for, &spec, text, &plan, 0, &refusal));
+    aq_sweep_presence_destroy(presence);
 }
