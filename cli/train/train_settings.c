@@ -17,12 +17,13 @@
 
 /* ---- what goes together --------------------------------------------------------------------- */
 
-/* What --set says of `key` ("seed="); NULL: nothing. */
+/* What --set says of `key`; NULL: nothing. */
 static const char *assigned(const aq_train_arguments *arguments, const char *key)
 {
     const aq_settings_assignments *overrides = &arguments->overrides;
+    const size_t length = strlen(key);
     for (size_t i = 0; i < overrides->count; i++) {
-        if (strncmp(overrides->texts[i], key, strlen(key)) == 0) {
+        if (strncmp(overrides->texts[i], key, length) == 0 && overrides->texts[i][length] == '=') {
             return overrides->texts[i];
         }
     }
@@ -31,33 +32,46 @@ static const char *assigned(const aq_train_arguments *arguments, const char *key
 
 static int check_seeds(const aq_train_arguments *arguments, aq_error *error)
 {
-    const char *unfit = arguments->seeds.count == 0    ? NULL
-                        : arguments->seed              ? "--seed"
-                        : assigned(arguments, "seed=") ? "--set seed"
-                        : arguments->options.resume    ? "--resume"
-                        : arguments->options.http      ? "--http"
-                                                       : NULL;
+    const char *unfit = arguments->seeds.count == 0   ? NULL
+                        : arguments->seed             ? "--seed"
+                        : assigned(arguments, "seed") ? "--set seed"
+                        : arguments->options.resume   ? "--resume"
+                        : arguments->options.http     ? "--http"
+                                                      : NULL;
     return unfit != NULL
                ? aq_fail(error, AQ_E_INVALID, "--%s starts new runs, several at once: leave %s out",
                          arguments->grid.count > 0 ? "grid" : "seeds", unfit)
                : 0;
 }
 
-/* What is said of all runs is no axis. */
-static int check_axes(const aq_train_arguments *arguments, aq_error *error)
+/* Each setting is said in one way: what is said of all runs is no axis. */
+static int check_said_once(const aq_train_arguments *arguments, aq_error *error)
 {
     const struct {
         const char *key, *by; /* NULL: not said */
     } said[] = {
-        {"seed", "--seeds"},
+        {"seed", arguments->seeds.count > 0 ? "--seeds"
+                 : arguments->seed          ? "--seed"
+                                            : NULL},
         {"preset", arguments->preset != NULL ? "--preset" : NULL},
         {"actor.count", arguments->actors != NULL ? "--actors" : NULL},
         {"actor.gradients", arguments->gradients ? "--gradients" : NULL},
     };
+    const size_t rows = sizeof(said) / sizeof(said[0]);
+    for (size_t k = 0; k < rows; k++) {
+        if (said[k].by != NULL && assigned(arguments, said[k].key) != NULL) {
+            return aq_fail(error, AQ_E_INVALID, "--set %s: that is what %s says", said[k].key,
+                           said[k].by);
+        }
+    }
     for (size_t i = 0; i < arguments->grid.count; i++) {
-        for (size_t k = 0; k < sizeof(said) / sizeof(said[0]); k++) {
-            if (said[k].by != NULL && strcmp(arguments->grid.axes[i].key, said[k].key) == 0) {
-                return aq_fail(error, AQ_E_INVALID, "--grid %s: that is what %s says", said[k].key,
+        const char *key = arguments->grid.axes[i].key;
+        if (assigned(arguments, key) != NULL) {
+            return aq_fail(error, AQ_E_INVALID, "--set %s: that is what --grid says", key);
+        }
+        for (size_t k = 0; k < rows; k++) {
+            if (said[k].by != NULL && strcmp(key, said[k].key) == 0) {
+                return aq_fail(error, AQ_E_INVALID, "--grid %s: that is what %s says", key,
                                said[k].by);
             }
         }
@@ -68,7 +82,7 @@ static int check_axes(const aq_train_arguments *arguments, aq_error *error)
 /* How a preset was asked for, but for a file that begins with one; NULL: it was not. */
 static const char *asked_preset(const aq_train_arguments *arguments)
 {
-    const char *by = assigned(arguments, "preset=");
+    const char *by = assigned(arguments, "preset");
     return by != NULL || arguments->preset == NULL ? by : "--preset";
 }
 
@@ -78,7 +92,7 @@ int aq_train_settings_check(aq_train_arguments *arguments, aq_error *error)
         arguments->seeds = (aq_seed_range){1, 1};
     }
     int rc = check_seeds(arguments, error);
-    rc = rc == 0 ? check_axes(arguments, error) : rc;
+    rc = rc == 0 ? check_said_once(arguments, error) : rc;
     if (rc == 0 && arguments->jobs > 0 && arguments->seeds.count == 0) {
         rc = aq_fail(error, AQ_E_INVALID, "--jobs is for the runs of --seeds or --grid");
     }

@@ -65,6 +65,8 @@ class TestRefusals(Newcomer):
                  "--grid actor.gradients: that is what --gradients says"),
                 ("train gym:CartPole-v1 --preset none --grid preset=any-ppo,any-a2c",
                  "--grid preset: that is what --preset says"),
+                ("train gym:CartPole-v1 --actors 2 --set actor.count=4",
+                 "--set actor.count: that is what --actors says"),
                 ("train --run x --resume --preset none", "leave --preset out"),
                 ("train --run x --resume --set preset=none", "leave preset=none out"),
                 ("compare gym:CartPole-v1 --set quantizer.format=fp16",

@@ -1,5 +1,6 @@
 /*
- * Train settings of a run that is resumed: those in its folder, under the name that it has.
+ * Train settings: what does not go together, and those of a run that is resumed: those in its
+ * folder, under the name that it has.
  */
 #include "cli/train/train_settings.h"
 
@@ -59,4 +60,44 @@ TEST_IN_FOLDER(a_plugin_at_a_relative_path_keeps_its_name)
         assert_string_equal(config.task, its);
     }
     assert_int_equal(chdir(before), 0);
+}
+
+TEST(what_would_count_for_nothing_is_refused)
+{
+    static const struct {
+        const char *set, *axis; /* NULL: none */
+        aq_train_arguments rest;
+        const char *words; /* NULL: it goes together */
+    } rows[] = {
+        {"learner.n_step=5",
+         "learner.n_step=1,3",
+         {0},
+         "--set learner.n_step: that is what --grid"},
+        {"learner.n_step=5", "learner.discount=0.9,0.99", {0}, NULL},
+        {"actor.count=4", NULL, {.actors = "2"}, "--set actor.count: that is what --actors says"},
+        {NULL, "actor.count=1,2", {.actors = "2"}, "--grid actor.count: that is what --actors"},
+        {"actor.count=4", NULL, {.gradients = true}, NULL},
+        {"actor.gradients=false", NULL, {.gradients = true}, "that is what --gradients says"},
+        {"seed=4", NULL, {.seed = "3"}, "--set seed: that is what --seed says"},
+        {"seed=4", NULL, {.seed = NULL}, NULL},
+        {"seed=4", "learner.n_step=1,3", {0}, "leave --set seed out"},
+        {NULL, "seed=1,2", {0}, "--grid seed: that is what --seeds says"},
+        {"preset=none", NULL, {.preset = "any-ppo"}, "--set preset: that is what --preset says"},
+    };
+    EACH_ROW(i, rows) {
+        aq_train_arguments arguments = rows[i].rest;
+        if (rows[i].set != NULL) {
+            assert_succeeds(
+                aq_settings_assignments_add(&arguments.overrides, rows[i].set, &refusal));
+        }
+        if (rows[i].axis != NULL) {
+            assert_succeeds(aq_train_grid_take(&arguments.grid, rows[i].axis, &refusal));
+        }
+        const int rc = aq_train_settings_check(&arguments, &refusal);
+        if (rows[i].words == NULL) {
+            assert_succeeds(rc);
+        } else {
+            assert_refused(rc, AQ_E_INVALID, rows[i].words);
+        }
+    }
 }
