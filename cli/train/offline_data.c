@@ -1,5 +1,6 @@
 /*
- * The import is actorq-data's work (replay_command.c).
+ * The import is what `actorq replay import` does. Standard output is for the result of the run, so
+ * what that prints goes to standard error.
  */
 #include "cli/train/offline_data.h"
 
@@ -7,9 +8,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <uv.h>
 
+#include "cli/launch/own_child.h"
 #include "cli/launch/own_loop.h"
 #include "cli/launch/words.h"
 #include "common/base/buffer.h"
@@ -145,17 +146,14 @@ int aq_offline_settings_resumed(const aq_run_config *last, aq_run_config *config
 
 typedef struct importing {
     aq_own_loop loop;
-    uv_process_t process;
-    int64_t status;
-    int signal_number;
-    bool is_interrupted;
+    aq_own_child child;
+    bool is_done, is_interrupted;
 } importing;
 
-static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_number)
+static void on_ended(aq_own_child *child, int signal_number, int64_t status)
 {
-    importing *work = process->data;
-    work->status = status;
-    work->signal_number = signal_number;
+    importing *work = child->user;
+    work->is_done = signal_number == 0 && status == 0;
     uv_stop(&work->loop.uv);
 }
 
@@ -164,42 +162,25 @@ static void on_signal(void *user, int number)
 {
     importing *work = user;
     work->is_interrupted = true;
-    (void)uv_process_kill(&work->process, number);
+    aq_own_child_kill(&work->child, number);
 }
 
-/* Standard output is for the result of the run, so what the program prints goes to standard
- * error. */
-static int run_and_wait(const char *program, char **argv, aq_error *error)
+static int run_and_wait(const aq_own_child_spec *spec, aq_error *error)
 {
-    importing work = {.status = -1, .process.data = &work};
-    uv_stdio_container_t stdio[3] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
-    };
-    const uv_process_options_t options = {
-        .exit_cb = on_exit_of_child,
-        .file = program,
-        .args = argv,
-        .stdio_count = 3,
-        .stdio = stdio,
-    };
+    importing work = {.child = {.user = &work, .ended = on_ended}};
     int rc = aq_own_loop_init(&work.loop, on_signal, &work, error);
     if (rc != 0) {
         return rc;
     }
-    const int spawned = uv_spawn(&work.loop.uv, &work.process, &options);
-    if (spawned == 0) {
+    rc = aq_own_child_start(&work.loop.uv, &work.child, spec, error);
+    if (rc == 0) {
         (void)uv_run(&work.loop.uv, UV_RUN_DEFAULT);
     }
     aq_own_loop_fini(&work.loop);
-    if (spawned != 0) {
-        return aq_fail(error, AQ_E_IO, "%s can't be started: %s", program, uv_strerror(spawned));
-    }
-    return work.is_interrupted ? aq_fail(error, AQ_E_IO, "interrupted: there is no run yet")
-           : work.status == 0 && work.signal_number == 0
-               ? 0
-               : aq_fail(error, AQ_E_IO, "the data set could not be imported");
+    return rc != 0               ? rc
+           : work.is_interrupted ? aq_fail(error, AQ_E_IO, "interrupted: there is no run yet")
+           : work.is_done        ? 0
+                                 : aq_fail(error, AQ_E_IO, "the data set could not be imported");
 }
 
 /* ---- the run's folder ------------------------------------------------------------------------ */
@@ -236,7 +217,7 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
     char id[NUMBER_TEXT_MAX], span_text[NUMBER_TEXT_MAX], chunk[NUMBER_TEXT_MAX];
     char message[NUMBER_TEXT_MAX], segment[NUMBER_TEXT_MAX];
     uint32_t span = 0;
-    int rc = aq_process_find_program("actorq-data", "replay", program, sizeof(program), error);
+    int rc = aq_process_find_program("actorq", "cli", program, sizeof(program), error);
     rc = rc != 0 ? rc : span_of(config, &span, error);
     rc = rc != 0 ? rc
                  : aq_path_in(store, sizeof(store), run_dir, "replay-0", error); /* the shard's */
@@ -266,5 +247,6 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
     if (quiet) {
         aq_words_add(&words, "--quiet", NULL);
     }
-    return run_and_wait(program, (char **)(uintptr_t)words.list, error);
+    const aq_own_child_spec spec = {.program = program, .args = words.list, .lent_file = -1};
+    return run_and_wait(&spec, error);
 }

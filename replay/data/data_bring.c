@@ -42,6 +42,7 @@ static const aq_option option_rows[] = {
      AQ_TO_FLAG(import_arguments, compressed)},
     AQ_JSON_OPTION_ROW(import_arguments, json, "the counts"),
     {"quiet", 'q', NULL, "say nothing but what is wrong", AQ_TO_FLAG(import_arguments, quiet)},
+    AQ_PARENT_OPTION_ROW,
     AQ_CREDENTIAL_OPTION_ROWS,
 };
 

@@ -72,7 +72,8 @@ class TestRefusals(Newcomer):
                 ("compare gym:CartPole-v1 --set quantizer.format=fp16",
                  "--set quantizer.format: that is what --precisions says"),
                 ("compare gym:CartPole-v1 --modes experience --set actor.count=2",
-                 "--set actor.count: that is what --parallel says")):
+                 "--set actor.count: that is what --parallel says"),
+                ("replay import steps.aqds store --parent 1", "the parent, process 1, is gone")):
             self.refused(f"actorq {line}", said)
         self.assertEqual(os.listdir(), [])
 
