@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/compare/compare_json.h"
 #include "cli/compare/compare_plan.h"
 #include "cli/compare/compare_report.h"
 #include "cli/compare/compare_run.h"
@@ -327,13 +328,6 @@ static int train_all(const aq_compare_plan *plan, bool quiet, bool *ret_interrup
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static int print_json(const aq_compare_plan *plan, aq_json_form json, aq_error *error)
-{
-    char path[PATH_MAX + 32];
-    (void)snprintf(path, sizeof(path), "%s/compare.json", plan->dir);
-    return aq_print_json(json_load_file(path, 0, NULL), json, error);
-}
-
 static int report(const aq_compare_plan *plan, double task_threshold, aq_json_form json,
                   aq_error *error)
 {
@@ -348,7 +342,7 @@ static int report(const aq_compare_plan *plan, double task_threshold, aq_json_fo
         finished += summary.rows[i].finished;
     }
     if (rc == 0 && json) {
-        rc = print_json(plan, json, error);
+        rc = aq_print_json(aq_compare_json(&summary), json, error);
     } else if (rc == 0) {
         rc = aq_compare_table_print(&summary, stdout) != 0
                  ? aq_fail(error, AQ_E_NOMEM, "out of memory")

@@ -38,12 +38,11 @@ const char *aq_run_outcome_name(enum aq_run_outcome outcome)
 
 static int write_result(const char *dir, const aq_compare_run *run, aq_error *error)
 {
-    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:i, s:i, s:i}", "outcome",
+    json_t *json = json_pack("{s:s, s:o, s:o, s:s, s:o, s:i, s:i, s:i}", "outcome",
                              aq_run_outcome_name(run->outcome), "reason", aq_json_text(run->reason),
-                             "return_mean", aq_json_number(run->return_fresh), "return_std",
-                             aq_json_number(run->return_fresh_std), "format", run->format, "cpu",
-                             aq_json_text(run->cpu), "cpus", (int)run->cpus, "restarts",
-                             (int)run->restarts, "resumed", (int)run->resumed);
+                             "return_mean", aq_json_number(run->return_fresh), "format",
+                             run->format, "cpu", aq_json_text(run->cpu), "cpus", (int)run->cpus,
+                             "restarts", (int)run->restarts, "resumed", (int)run->resumed);
     return aq_json_file_write(json, 10, dir, "result.json", error);
 }
 
@@ -60,7 +59,6 @@ static void take_result(const json_t *json, aq_compare_run *run)
     (void)snprintf(run->cpu, sizeof(run->cpu), "%s", cpu ? cpu : "");
     run->cpus = (unsigned)json_integer_value(json_object_get(json, "cpus"));
     run->return_fresh = aq_json_number_of(json, "return_mean");
-    run->return_fresh_std = aq_json_number_of(json, "return_std");
     run->restarts = (unsigned)json_integer_value(json_object_get(json, "restarts"));
     run->resumed = (unsigned)json_integer_value(json_object_get(json, "resumed"));
 }
@@ -123,7 +121,6 @@ static void take_report(const aq_run_config *config, const char *dir, const aq_t
     judge_end(dir, run);
     if (aq_train_report_make(config, dir, result, &report, &problem) == 0) {
         run->return_fresh = report.return_mean;
-        run->return_fresh_std = report.return_std;
         (void)snprintf(run->format, sizeof(run->format), "%s", report.format);
     } else {
         aq_print_line(stderr, "%s: %s", dir, problem.text);
@@ -183,7 +180,7 @@ int aq_compare_run_train(const aq_compare_plan *plan, size_t arm, uint64_t seed,
     aq_run_config config;
     aq_error problem = {0};
     bool interrupted = false;
-    aq_compare_run run = {.return_fresh = NAN, .return_fresh_std = NAN};
+    aq_compare_run run = {.return_fresh = NAN};
     if (aq_compare_plan_run_dir(plan, arm, seed, dir, sizeof(dir)) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long");
     }
@@ -269,7 +266,6 @@ void aq_compare_run_read(const aq_compare_plan *plan, size_t arm, uint64_t seed,
         .arm = arm,
         .seed = seed,
         .return_fresh = NAN,
-        .return_fresh_std = NAN,
         .curve = aq_compare_curve_none(),
         .energy = aq_run_energy_none(),
     };

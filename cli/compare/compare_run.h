@@ -40,7 +40,6 @@ typedef struct aq_compare_run {
     enum aq_run_outcome outcome;
     char reason[AQ_COMPARE_REASON_MAX]; /* of those that did not finish */
     double return_fresh;                /* of the best policy, over fresh episodes; NaN: none */
-    double return_fresh_std;
     char format[AQ_COMPARE_FORMAT_MAX]; /* of that policy; "": none */
     char cpu[AQ_COMPARE_CPU_MAX];       /* that it was made on; "": not told */
     unsigned cpus;                      /* that it might use; 0: not told */
