@@ -1,7 +1,8 @@
 /*
  * Compare curve: what a finished run's metrics.jsonl says for a comparison: its evaluations in
  * order, how it ended, and where its time went. A run that was resumed has gone back to its
- * checkpoint; what it had done after that is forgotten here, too. One thread.
+ * checkpoint: evaluations after that are forgotten here, too. Times, staleness, noise and rows by
+ * the versions they were behind count what was lost with it, as it was done. One thread.
  */
 #ifndef AQ_CLI_COMPARE_COMPARE_CURVE_H
 #define AQ_CLI_COMPARE_COMPARE_CURVE_H
