@@ -4,6 +4,7 @@
  */
 #include "cli/sweep/study/sweep_round.h"
 
+#include "cli/sweep/report/sweep_page.h"
 #include "cli/sweep/report/sweep_summary.h"
 #include "cli/sweep/study/sweep_order.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
@@ -323,4 +324,81 @@ TEST(stages_that_no_round_is_made_of_are_refused)
                        "a stage is none that can be");
         assert_int_equal(study.trials, trials);
     }
+}
+
+/* A round by chance, mostly none that fits. */
+static bool suggest_any(aq_rng *rng)
+{
+    aq_sweep_stage stages[3] = {{0}};
+    const size_t count = 1 + aq_rng_below(rng, 3);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t kind = aq_rng_below(rng, 6);
+        stages[i] = (aq_sweep_stage){
+            .kind = kind < 4    ? AQ_SWEEP_TUNE
+                    : kind == 4 ? AQ_SWEEP_WINNER
+                                : AQ_SWEEP_GIVEN,
+            .trial = (uint32_t)(kind < 2 ? i : aq_rng_below(rng, 4)),
+            .rung = (uint32_t)aq_rng_below(rng, 4),
+            .from = aq_rng_below(rng, 2) == 0 ? AQ_SWEEP_NONE
+                                              : (uint32_t)aq_rng_below(rng, study.stage_count + 1),
+            .point = {{"0.001"}}};
+    }
+    return apply((aq_sweep_event){.kind = AQ_SWEEP_EVENT_SUGGEST,
+                                  .round = study.rounds,
+                                  .stages = stages,
+                                  .stage_count = count}) == 0;
+}
+
+static void report(void)
+{
+    aq_sweep_summary summary;
+    aq_long_text page;
+    assert_int_equal(aq_sweep_summary_make(&study, "D", &summary), 0);
+    aq_long_text_init(&page, 1 << 22);
+    aq_sweep_page(&summary, &page);
+    aq_long_text_fini(&page);
+    aq_sweep_summary_fini(&summary);
+}
+
+/* False: nothing is left to do. */
+static bool suggest_next(void)
+{
+    aq_sweep_stage *stages;
+    size_t count;
+    assert_succeeds(aq_sweep_next_round(&study, &stages, &count));
+    if (count > 0) {
+        suggest(stages, count);
+    }
+    aq_free(stages);
+    return count > 0;
+}
+
+TEST(whatever_was_applied_can_be_reported_and_gone_on_with)
+{
+    static const char *const methods[] = {"pbt", "random"};
+    aq_rng rng = rng_of(test_seed(), 0);
+    size_t taken = 0;
+    for (uint64_t i = test_rounds(100); i-- > 0;) {
+        char yaml[256];
+        bool is_over = false;
+        (void)snprintf(yaml, sizeof(yaml),
+                       "task: x\nmethod: %s\ntrials: 3\nrungs: [10, 20, 30]\n"
+                       "seeds: {tune: 1, report: 1}\n" SPACE,
+                       methods[i % 2]);
+        begin(yaml, i % 3 > 0);
+        while (!is_over) {
+            const size_t first = study.stage_count;
+            size_t tries = 10;
+            while (tries > 0 && !suggest_any(&rng)) {
+                tries--;
+            }
+            taken += tries > 0;
+            is_over = tries == 0 && !suggest_next();
+            for (size_t run = first; run < study.run_count; run++) {
+                end_run(run, aq_rng_below(&rng, 5) == 0 ? (double)NAN : aq_rng_uniform(&rng), 1);
+            }
+            report();
+        }
+    }
+    assert_true(taken > 0);
 }
