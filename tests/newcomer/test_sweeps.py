@@ -7,8 +7,10 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
+import time
 
 from newcomer import ACTORQ, Newcomer, main, wait
 
@@ -88,6 +90,27 @@ class TestSweeps(Newcomer):
             os.kill(int(text_of(children)), signal.SIGKILL)
             wait("its release", lambda: '"event": "release"' in text_of("all/journal.jsonl"))
             worker.terminate()
+
+    def test_a_worker_that_is_killed_is_started_again_once_that_works(self):
+        build = os.path.dirname(os.path.dirname(ACTORQ))
+        os.mkdir("cli")
+        shutil.copy(ACTORQ, "cli/actorq")
+        for room in ("actor", "configs", "learner", "replay"):
+            os.symlink(f"{build}/{room}", room)
+        self.write(SPEC.replace("[2000, 4000]", "[100000000]"))
+        with subprocess.Popen(["cli/actorq", "sweep", "spec.yaml", "--folder", "all", "--workers",
+                               "1", "-q"]) as sweep:
+            children = f"/proc/{sweep.pid}/task/{sweep.pid}/children"
+            wait("a run", lambda: os.path.exists("all/journal.jsonl") and
+                 '"attempt": 1' in text_of("all/journal.jsonl"))
+            os.chmod("cli/actorq", 0o644)
+            os.kill(int(text_of(children)), signal.SIGKILL)
+            wait("its end", lambda: not text_of(children))
+            time.sleep(1)  # within which it is tried
+            self.assertIsNone(sweep.poll())
+            os.chmod("cli/actorq", 0o755)
+            wait("it again", lambda: '"attempt": 2' in text_of("all/journal.jsonl"))
+            sweep.terminate()
 
     def test_a_sweep_that_comes_to_nothing_says_why(self):
         self.write(DIVERGING)
