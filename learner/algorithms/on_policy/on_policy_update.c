@@ -82,16 +82,6 @@ void aq_on_policy_step(const aq_on_policy *self, aq_on_policy_net *net, double s
     }
 }
 
-static int step_along(aq_on_policy *self, aq_on_policy_net *net, double loss, double *ret_norm)
-{
-    double scale = 1;
-    int rc = aq_on_policy_judge(self, net, loss, ret_norm, &scale);
-    if (rc == 0) {
-        aq_on_policy_step(self, net, scale);
-    }
-    return rc;
-}
-
 /* Robust policy optimization (Rahman and Xue, 2022): means moved evenly within +-mean_noise. */
 static const float *with_noise(aq_on_policy *self, const float *outputs)
 {
@@ -202,7 +192,8 @@ static int ask_how_far(aq_on_policy *self, const aq_batch_part *part, double kl,
 }
 
 /* *ret_goes_on is false once the policy has moved far enough. */
-static int train_policy(aq_on_policy *self, const aq_batch_part *part, bool *ret_goes_on)
+static int judge_policy(aq_on_policy *self, const aq_batch_part *part, double *ret_scale,
+                        bool *ret_goes_on)
 {
     double norm = 0, kl = 0;
     int rc = aq_on_policy_find_parts(self, part);
@@ -214,20 +205,39 @@ static int train_policy(aq_on_policy *self, const aq_batch_part *part, bool *ret
     if (rc != 0 || !*ret_goes_on) {
         return rc;
     }
-    rc = step_along(self, &self->policy, loss, &norm);
+    rc = aq_on_policy_judge(self, &self->policy, loss, &norm, ret_scale);
     self->sums.policy_updates += rc == 0;
     self->sums.norm += norm;
     return rc;
 }
 
-static int train_values(aq_on_policy *self, const aq_batch_part *part)
+static int judge_values(aq_on_policy *self, const aq_batch_part *part, double *ret_scale)
 {
     double norm = 0;
     const double loss = find_value_gradient(self, part);
-    int rc = step_along(self, &self->value, loss, &norm);
+    int rc = aq_on_policy_judge(self, &self->value, loss, &norm, ret_scale);
     self->sums.value_updates += rc == 0;
     self->sums.value_norm += norm;
     return rc;
+}
+
+/* One step of both, or of neither. */
+static int train(aq_on_policy *self, const aq_batch_part *part, bool of_values_alone,
+                 bool *ret_goes_on)
+{
+    double scale = 1, value_scale = 1;
+    int rc = of_values_alone ? 0 : judge_policy(self, part, &scale, ret_goes_on);
+    if (rc == 0 && *ret_goes_on) {
+        rc = judge_values(self, part, &value_scale);
+    }
+    if (rc != 0 || !*ret_goes_on) {
+        return rc;
+    }
+    if (!of_values_alone) {
+        aq_on_policy_step(self, &self->policy, scale);
+    }
+    aq_on_policy_step(self, &self->value, value_scale);
+    return 0;
 }
 
 static uint32_t count_parts(const aq_on_policy *self)
@@ -252,12 +262,7 @@ int aq_on_policy_run_epochs(aq_on_policy *self, bool of_values_alone)
         for (uint32_t number = 0; rc == 0 && goes_on && number < parts; number++) {
             const aq_batch_part part = aq_on_policy_part_of(self, number, parts);
             aq_gradient_exchange_watch_rows(self->exchange, part.share);
-            if (!of_values_alone) {
-                rc = train_policy(self, &part, &goes_on);
-            }
-            if (rc == 0 && goes_on) {
-                rc = train_values(self, &part);
-            }
+            rc = train(self, &part, of_values_alone, &goes_on);
         }
     }
     return rc;
