@@ -132,13 +132,14 @@ static int make(aq_gradient_maker *outer, aq_chunk **ret_row)
     if (rows == 0) {
         return AQ_E_AGAIN;
     }
-    int rc = aq_chunk_create(&self->row_layout, 1, &row);
+    /* First of all: steps that stay would be too many the next time. */
+    int rc = aq_replay_table_sample(self->table, rows,
+                                    (float)self->settings.config.learner.discount, self->batch);
+    AQ_ASSERT(rc == 0); /* so many are there */
+    rc = aq_chunk_create(&self->row_layout, 1, &row);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_replay_table_sample(self->table, rows, (float)self->settings.config.learner.discount,
-                                self->batch);
-    AQ_ASSERT(rc == 0); /* so many are there */
     for (uint32_t i = 0; i < rows; i++) {
         self->batch->weight[i] = 1.0f;
     }

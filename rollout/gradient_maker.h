@@ -26,7 +26,7 @@ struct aq_gradient_maker {
     int (*take)(aq_gradient_maker *maker, aq_chunk *chunk);
 
     /* A row with the gradient of what was taken and is whole; one reference, the caller's.
-     * AQ_E_AGAIN: nothing is; AQ_E_NOMEM. */
+     * AQ_E_AGAIN: nothing is; AQ_E_NOMEM: it is forgotten. */
     int (*make)(aq_gradient_maker *maker, aq_chunk **ret_row);
 
     void (*close)(aq_gradient_maker *maker); /* frees what is in it */

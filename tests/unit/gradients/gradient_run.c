@@ -59,6 +59,11 @@ static int tap_take(aq_gradient_maker *tap, aq_chunk *chunk)
 static int tap_make(aq_gradient_maker *tap, aq_chunk **ret_row)
 {
     gradient_run *run = tap->state;
+    if (run->lacks_memory) {
+        run->lacks_memory = false;
+        assert_fails_without_memory(run->maker.make(&run->maker, ret_row));
+        return AQ_E_NOMEM;
+    }
     return run->maker.make(&run->maker, ret_row);
 }
 

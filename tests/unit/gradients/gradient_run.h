@@ -21,6 +21,7 @@ typedef struct gradient_run {
     aq_gradient_maker maker;
     aq_chunk *taken[GRADIENT_CHUNKS_MAX]; /* since the last look */
     size_t taken_count;
+    bool lacks_memory; /* the next gradient */
     uint64_t version, step;
     aq_lease *frame; /* of the last row */
     aq_arrival *arrival;

@@ -266,6 +266,18 @@ TEST(an_environment_that_fails_makes_one_gradient_smaller)
     aq_free(run);
 }
 
+TEST(steps_whose_gradient_there_is_no_memory_for_are_forgotten)
+{
+    gradient_run *run = aq_alloc(1, sizeof(*run));
+    gradient_run_begin(run, a2c);
+    run->lacks_memory = true;
+    (void)gradient_run_row(run, AQ_FORMAT_F32);
+    assert_int_equal(aq_actor_core_counters(run->core).env_steps, 2 * 64);
+    assert_int_equal(aq_actor_core_counters(run->core).gradients, 1);
+    gradient_run_end(run);
+    aq_free(run);
+}
+
 /* int8 rounds the weights that gradients are of, and the formats of gradients what they are. */
 TEST(formats_change_a_gradient_a_little)
 {
