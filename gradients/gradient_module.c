@@ -233,9 +233,10 @@ int aq_gradient_maker_open(size_t bytes, const aq_run_settings *settings, uint64
         .state = self, .adopt = adopt, .take = take, .make = make, .close = close_maker};
     aq_table_spec spec;
     self->settings = *settings;
+    self->settings.config.learner.threads = 1; /* actors are as many as processors can bear */
     self->format = (enum aq_gradient_format)settings->config.learner.gradient_format;
     self->rows_max = (uint32_t)aq_gradient_steps(&settings->config);
-    aq_blas_set_threads(1); /* actors are as many as processors can bear */
+    aq_blas_set_threads(1);
     int rc = aq_run_tables_of_actor(&settings->config, &spec, error);
     if (rc == 0) {
         rc = aq_run_settings_layout(settings, &self->row_layout, error);

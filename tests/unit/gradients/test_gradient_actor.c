@@ -2,12 +2,15 @@
  * What an actor's gradients are: those of a learner that has the same steps.
  */
 #include <math.h>
+#include <sys/stat.h>
 
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"
 #include "common/policy/format.h"
 #include "envs/classic/cartpole.h"
+#include "gradients/gradient_module.h"
 #include "learner/algorithms/agent_ranks.h"
+#include "learner/nn/products.h"
 #include "tests/support/chunks.h"
 #include "tests/unit/gradients/gradient_run.h"
 
@@ -274,6 +277,36 @@ TEST(steps_whose_gradient_there_is_no_memory_for_are_forgotten)
     (void)gradient_run_row(run, AQ_FORMAT_F32);
     assert_int_equal(aq_actor_core_counters(run->core).env_steps, 2 * 64);
     assert_int_equal(aq_actor_core_counters(run->core).gradients, 1);
+    gradient_run_end(run);
+    aq_free(run);
+}
+
+/* A folder has a link from each folder within, and two more. */
+static unsigned count_threads(void)
+{
+    struct stat threads;
+    assert_int_equal(stat("/proc/self/task", &threads), 0);
+    return (unsigned)threads.st_nlink - 2;
+}
+
+TEST(an_actor_computes_gradients_in_its_own_thread)
+{
+    static const char *const more[] = {"learner.threads=3", "learner.products=bf16"};
+    enum { MORE = 2, COUNT = sizeof(a2c) / sizeof(a2c[0]) };
+    const char *assignments[MORE + COUNT];
+    aq_gradient_maker maker;
+    if (!aq_products_has_bf16()) {
+        skip(); /* products in fp32 are OpenBLAS's */
+    }
+    gradient_run *run = aq_alloc(1, sizeof(*run));
+    memcpy(assignments, more, sizeof(more));
+    memcpy(assignments + MORE, a2c, sizeof(a2c));
+    gradient_run_begin(run, assignments); /* OpenBLAS has started its threads */
+    const unsigned before = count_threads();
+    const aq_run_settings *settings = &run->plan.settings;
+    assert_succeeds(aq_gradient_maker_open(sizeof(*settings), settings, 1, &maker, &refusal));
+    assert_int_equal(count_threads(), before);
+    maker.close(&maker);
     gradient_run_end(run);
     aq_free(run);
 }
