@@ -35,7 +35,7 @@ typedef struct q_learner {
     uint32_t obs_bytes; /* of one row */
     uint32_t rows_max;
     float huber_delta;
-    bool has_adopted; /* parameters of another, at adam.step */
+    bool has_adopted; /* parameters of another, at base.optimizer.step */
     aq_atoms atoms;   /* of distributions only */
     float *input;     /* (2 rows, inputs): obs, then next_obs */
     float *target_q;  /* (rows, outputs): values, or logits */
