@@ -343,6 +343,70 @@ TEST(training_allocates_nothing)
     }
 }
 
+enum { DRAWS = 40 * ROWS };
+
+/* The target policy gives tanh(bias) for the first number whatever it sees, the target critics that
+ * number + 9 and the others 0. So a row's priority tells its target action. */
+static void show_target_actions(fixture *f, float bias)
+{
+    enum { NUMBER = INPUTS, BIAS = INPUTS + ACTIONS, LAST, CRITIC = LAST + 2 };
+    const kept_state kept = agent_state(f->algorithm);
+    const size_t policy = aq_agent_policy(f->algorithm)->count;
+    assert_int_equal(kept.target_count, policy + 2 * CRITIC);
+    memset(kept.parameters, 0, kept.count * sizeof(float));
+    memset(kept.target, 0, kept.target_count * sizeof(float));
+    kept.target[policy - ACTIONS] = bias;
+    for (size_t at = policy; at < kept.target_count; at += CRITIC) {
+        kept.target[at + NUMBER] = kept.target[at + LAST] = 1;
+        kept.target[at + BIAS] = 9;
+    }
+    for (uint32_t i = 0; i < ROWS; i++) {
+        f->batch->reward[i] = 0;
+        f->batch->bootstrap[i] = 1;
+    }
+}
+
+static void draw_target_actions(double noise, double clip, float bias, float *ret_actions)
+{
+    aq_run_config config = make_config(td3);
+    config.learner.target_noise = noise;
+    config.learner.target_noise_clip = clip;
+    config.learner.norm_first = false;
+    assert_int_equal(aq_text_set(config.learner.critic_hidden, AQ_RUN_TEXT_MAX, "1"), 0);
+    fixture f = make_with(td3, &config);
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        if (i % ROWS == 0) {
+            show_target_actions(&f, bias);
+            agent_train(f.algorithm, f.batch);
+        }
+        ret_actions[i] = f.batch->priority[i % ROWS] - 9;
+    }
+}
+
+/* Of noise that is hardly ever clipped, the mean and the deviation; else its bounds. */
+TEST(target_actions_of_td3_are_off_by_the_noise_of_the_settings)
+{
+    const float rounding = 1e-5f, action = tanhf(0.5f);
+    float actions[DRAWS];
+    double sum = 0, squares = 0;
+    draw_target_actions(0.05, 0.5, 0.5f, actions);
+    for (int i = 0; i < DRAWS; i++) {
+        const double noise = (double)(actions[i] - action);
+        sum += noise / DRAWS;
+        squares += noise * noise / DRAWS;
+    }
+    assert_near(sum, 0, 0.01);
+    assert_near(sqrt(squares), 0.05, 0.005);
+    draw_target_actions(2, 0.1, 0.5f, actions);
+    for (int i = 0; i < DRAWS; i++) {
+        assert_true(fabsf(actions[i] - action) <= 0.1f + rounding);
+    }
+    draw_target_actions(2, 2, 0.5f, actions);
+    for (int i = 0; i < DRAWS; i++) {
+        assert_true(fabsf(actions[i]) <= 1 + rounding);
+    }
+}
+
 TEST(the_policy_acts_quantized_where_training_does)
 {
     EACH_ROW(i, learned) {
