@@ -68,7 +68,6 @@ typedef struct aq_algorithm_by_gradients {
 
 typedef struct aq_algorithm_class {
     const char *name; /* "dqn" */
-    const char *summary;
     const void *kind; /* what the file of a family tells apart its members by; NULL: nothing */
     aq_algorithm_needs needs;
     aq_metric_list metrics;

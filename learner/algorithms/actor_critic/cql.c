@@ -14,7 +14,6 @@ static const aq_actor_critic_kind kind = {
 
 const aq_algorithm_class aq_cql_class = {
     .name = "cql",
-    .summary = "sac with conservative values, for data sets of any actions",
     .kind = &kind,
     .head_of_choices = AQ_HEAD_CATEGORICAL,
     .head_of_numbers = AQ_HEAD_SQUASHED,

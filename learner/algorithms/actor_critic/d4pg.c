@@ -17,7 +17,6 @@ static const aq_actor_critic_kind kind = {
 
 const aq_algorithm_class aq_d4pg_class = {
     .name = "d4pg",
-    .summary = "a policy and a critic of return distributions, for continuous actions",
     .kind = &kind,
     .head_of_numbers = AQ_HEAD_TANH_BOX,
     .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_DISTRIBUTION_METRICS},

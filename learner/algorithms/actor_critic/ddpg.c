@@ -14,7 +14,6 @@ static const aq_actor_critic_kind kind = {
 
 const aq_algorithm_class aq_ddpg_class = {
     .name = "ddpg",
-    .summary = "a policy and a critic of values, for continuous actions",
     .kind = &kind,
     .head_of_numbers = AQ_HEAD_TANH_BOX,
     .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_METRICS},

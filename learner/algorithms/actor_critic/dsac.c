@@ -17,7 +17,6 @@ static const aq_actor_critic_kind kind = {
 
 const aq_algorithm_class aq_dsac_class = {
     .name = "dsac",
-    .summary = "sac with a critic of return distributions, for continuous actions",
     .kind = &kind,
     .head_of_numbers = AQ_HEAD_SQUASHED,
     .metrics = {aq_soft_distribution_metrics, AQ_SOFT_DISTRIBUTION_METRICS},

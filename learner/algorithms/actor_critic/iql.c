@@ -14,7 +14,6 @@ static const aq_actor_critic_kind kind = {
 
 const aq_algorithm_class aq_iql_class = {
     .name = "iql",
-    .summary = "a policy that imitates the better of the data's actions, for data sets of any",
     .kind = &kind,
     .head_of_choices = AQ_HEAD_ARGMAX,
     .head_of_numbers = AQ_HEAD_TANH_BOX,

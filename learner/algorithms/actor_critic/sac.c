@@ -15,7 +15,6 @@ static const aq_actor_critic_kind kind = {
 
 const aq_algorithm_class aq_sac_class = {
     .name = "sac",
-    .summary = "a policy that draws and is paid for its entropy, and two critics, for any actions",
     .kind = &kind,
     .head_of_choices = AQ_HEAD_CATEGORICAL,
     .head_of_numbers = AQ_HEAD_SQUASHED,

@@ -14,7 +14,6 @@ static const aq_actor_critic_kind kind = {
 
 const aq_algorithm_class aq_td3_bc_class = {
     .name = "td3_bc",
-    .summary = "td3 whose policy also imitates the data, for data sets of continuous actions",
     .kind = &kind,
     .head_of_numbers = AQ_HEAD_TANH_BOX,
     .metrics = {aq_cloning_metrics, AQ_CLONING_METRICS},

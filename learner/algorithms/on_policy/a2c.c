@@ -7,7 +7,6 @@
 
 const aq_algorithm_class aq_a2c_class = {
     .name = "a2c",
-    .summary = "a policy that is drawn from, a step by advantages for each group",
     .kind = &(const aq_on_policy_kind){.is_one_pass = true},
     .by_gradients = &aq_on_policy_by_gradients,
     AQ_ON_POLICY_MEMBERS,

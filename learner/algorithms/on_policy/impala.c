@@ -8,7 +8,6 @@
 
 const aq_algorithm_class aq_impala_class = {
     .name = "impala",
-    .summary = "a policy that is drawn from by actors versions behind, corrected by V-trace",
     .kind = &(const aq_on_policy_kind){.is_one_pass = true, .has_vtrace = true},
     .by_gradients = &aq_on_policy_by_gradients,
     AQ_ON_POLICY_MEMBERS,

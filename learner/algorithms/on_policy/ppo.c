@@ -7,7 +7,6 @@
 
 const aq_algorithm_class aq_ppo_class = {
     .name = "ppo",
-    .summary = "a policy that is drawn from, improved within a clipped objective",
     .kind = &(const aq_on_policy_kind){.clips = true},
     AQ_ON_POLICY_MEMBERS,
 };

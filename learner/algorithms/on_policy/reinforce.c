@@ -8,7 +8,6 @@
 
 const aq_algorithm_class aq_reinforce_class = {
     .name = "reinforce",
-    .summary = "a policy that is drawn from, a step by whole returns for each group",
     .kind = &(const aq_on_policy_kind){.is_one_pass = true, .has_whole_returns = true},
     .by_gradients = &aq_on_policy_by_gradients,
     AQ_ON_POLICY_MEMBERS,

@@ -231,7 +231,6 @@ static int improve(aq_on_policy *self)
 
 const aq_algorithm_class aq_trpo_class = {
     .name = "trpo",
-    .summary = "a policy that is drawn from, improved along its natural gradient",
     .kind = &(const aq_on_policy_kind){.improve = improve},
     AQ_ON_POLICY_MEMBERS,
 };

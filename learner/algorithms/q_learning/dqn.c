@@ -8,7 +8,6 @@
 
 const aq_algorithm_class aq_dqn_class = {
     .name = "dqn",
-    .summary = "double Q-learning with n-step returns, for discrete actions",
     .kind = &(const aq_value_kind){.learns = AQ_Q_VALUES, .parts = &aq_q_learner_parts},
     .trains_quantized = true,
     .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS},

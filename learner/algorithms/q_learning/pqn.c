@@ -264,7 +264,6 @@ static void add_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
 
 const aq_algorithm_class aq_pqn_class = {
     .name = "pqn",
-    .summary = "Q-learning from what was just done, without replay, for discrete actions",
     .needs = {.update = AQ_UPDATES_BY_GROUP},
     .kind = &(const aq_value_kind){.learns = AQ_Q_VALUES, .parts = &own_parts},
     .metrics = {aq_value_learner_metrics, AQ_VALUE_METRICS},

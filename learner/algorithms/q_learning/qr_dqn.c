@@ -10,7 +10,6 @@
 
 const aq_algorithm_class aq_qr_dqn_class = {
     .name = "qr_dqn",
-    .summary = "Q-learning of the quantiles of returns, for discrete actions",
     .kind = &(const aq_value_kind){.learns = AQ_Q_QUANTILES, .parts = &aq_q_learner_parts},
     .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS},
     AQ_Q_LEARNER_MEMBERS,

@@ -305,7 +305,6 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_repor
 
 const aq_algorithm_class aq_r2d2_class = {
     .name = "r2d2",
-    .summary = "dqn of a policy that keeps a state, from sequences, for discrete actions",
     .needs = {.columns = columns},
     .kind = &(const aq_value_kind){.learns = AQ_Q_VALUES, .parts = &own_parts},
     .metrics = {aq_value_learner_metrics, AQ_VALUE_METRICS},

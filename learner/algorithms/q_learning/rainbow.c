@@ -9,7 +9,6 @@
 
 const aq_algorithm_class aq_rainbow_class = {
     .name = "rainbow",
-    .summary = "c51 with noisy and dueling layers and priorities, for discrete actions",
     .kind = &(const aq_value_kind){.learns = AQ_Q_DISTRIBUTIONS, .parts = &aq_q_learner_parts},
     .trains_quantized = true,
     .metrics = {aq_q_learner_metrics, AQ_Q_DISTRIBUTION_METRICS},

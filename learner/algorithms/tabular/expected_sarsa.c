@@ -9,7 +9,6 @@
 
 const aq_algorithm_class aq_expected_sarsa_class = {
     .name = "expected_sarsa",
-    .summary = "expected SARSA on a table of discrete states",
     .kind = &(const aq_table_kind){.next = AQ_NEXT_EXPECTED},
     AQ_TABLE_LEARNER_MEMBERS,
 };

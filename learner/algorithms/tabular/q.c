@@ -7,7 +7,6 @@
 
 const aq_algorithm_class aq_q_class = {
     .name = "q",
-    .summary = "Q-learning on a table of discrete states",
     .kind = &(const aq_table_kind){.next = AQ_NEXT_BEST},
     AQ_TABLE_LEARNER_MEMBERS,
 };

@@ -9,7 +9,6 @@
 
 const aq_algorithm_class aq_sarsa_class = {
     .name = "sarsa",
-    .summary = "SARSA on a table of discrete states",
     .kind = &(const aq_table_kind){.next = AQ_NEXT_TAKEN},
     AQ_TABLE_LEARNER_MEMBERS,
 };

@@ -88,7 +88,6 @@ static const aq_metric metrics[] = {
 
 const aq_algorithm_class fake_algorithm_class = {
     .name = "fake",
-    .summary = "Counts its steps.",
     .head_of_choices = AQ_HEAD_ARGMAX,
     .train = train,
     .policy = policy,
