@@ -192,7 +192,6 @@ static void lay_out(void *algorithm, aq_arrays *at)
     const uint32_t state = aq_net_spec_state(&self->policy.spec);
     const size_t output_bytes = self->outputs * sizeof(float);
     self->input = aq_arrays_place(at, self->part_max, (self->inputs + state) * sizeof(float));
-    self->numbers = aq_arrays_place(at, boundaries, sizeof(uint32_t));
     self->d_out = aq_arrays_place(at, self->part_max, output_bytes);
     self->noisy = aq_arrays_place(at, 1, output_bytes);
     self->parts = aq_arrays_place(at, self->part_max, sizeof(float));
@@ -216,9 +215,6 @@ static int make_room(aq_on_policy *self, aq_error *error)
     self->arrays = aq_arrays_make(lay_out, self);
     if (self->arrays == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for groups of %u steps", self->steps_max);
-    }
-    for (uint32_t i = 0; i < 2 * self->steps_max; i++) {
-        self->numbers[i] = i;
     }
     return 0;
 }

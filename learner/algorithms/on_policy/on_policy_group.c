@@ -48,14 +48,16 @@ static void load(const aq_on_policy *self, uint32_t boundary, float *to)
                      self->inputs, to);
 }
 
-const float *aq_on_policy_values(aq_on_policy *self, const uint32_t *boundaries, uint32_t count)
+const float *aq_on_policy_values(aq_on_policy *self, const uint32_t *listed, uint32_t first,
+                                 uint32_t count)
 {
     const aq_on_policy_memory *memory = &self->memory;
     float *to = self->input;
     for (uint32_t i = 0; i < count; i++, to += self->inputs + memory->width) {
-        load(self, boundaries[i], to);
+        const uint32_t boundary = listed != NULL ? listed[i] : first + i;
+        load(self, boundary, to);
         if (memory->width > 0) {
-            const size_t at = self->group.own.observation[boundaries[i]];
+            const size_t at = self->group.own.observation[boundary];
             memcpy(to + self->inputs, memory->recorded + at * memory->width,
                    memory->width * sizeof(*to));
         }
@@ -99,7 +101,7 @@ static void find_values(aq_on_policy *self)
     for (uint32_t first = 0; first < group->own.boundaries; first += self->part_max) {
         const uint32_t left = group->own.boundaries - first;
         const uint32_t part = left < self->part_max ? left : self->part_max;
-        const float *values = aq_on_policy_values(self, self->numbers + first, part);
+        const float *values = aq_on_policy_values(self, NULL, first, part);
         memcpy(group->value + first, values, part * sizeof(*values));
     }
 }

@@ -86,7 +86,6 @@ typedef struct aq_on_policy {
     aq_rng rng;         /* of this update */
     float *block;       /* parameters of both, then both moments of Adam */
     float *input;       /* (part_max, inputs and a state) */
-    uint32_t *numbers;  /* (boundaries): 0, 1, 2, ... */
     float *d_out;       /* (part_max, outputs), or of values */
     float *noisy;       /* (outputs): means of one step, with noise */
     float *parts;       /* (part_max): advantages of a minibatch, normalized */
@@ -100,8 +99,10 @@ aq_head_terms aq_on_policy_terms(const aq_on_policy *self, const aq_params *para
 
 aq_head_draw aq_on_policy_draw(const aq_on_policy *self, uint32_t step);
 
-/* What the network of values gives for so many boundaries. */
-const float *aq_on_policy_values(aq_on_policy *self, const uint32_t *boundaries, uint32_t count);
+/* What the network of values gives for `count` boundaries: those listed, or, of NULL, all from
+ * `first` on. */
+const float *aq_on_policy_values(aq_on_policy *self, const uint32_t *listed, uint32_t first,
+                                 uint32_t count);
 
 /* What the policy's network gives for `count` steps, by the parameters. Where it keeps a state they
  * are those that are laid out. */

@@ -159,7 +159,7 @@ static double find_value_gradient(aq_on_policy *self, const aq_batch_part *part)
     if (part->count == 0) {
         return find_nothing(&self->value);
     }
-    const float *values = aq_on_policy_values(self, part->steps, part->count);
+    const float *values = aq_on_policy_values(self, part->steps, 0, part->count);
     const float clip = (float)self->value_clip;
     double loss = 0;
     for (uint32_t i = 0; i < part->count; i++) {
