@@ -90,8 +90,8 @@ void aq_file_front_encode(const aq_file_header *header, enum aq_record_kind kind
 
 /* ---- the payload of a segment's head -------------------------------------------------------- */
 
-/* Besides what the log's user keeps there, the older segments that there are, so that a missing one
- * can be told from one that was dropped. */
+/* Besides what the log's user keeps there, the older segments that are not noted to be dropped, so
+ * that a missing one can be told from one that was dropped. */
 typedef struct aq_segment_head {
     aq_log_head log;
     uint64_t live_count;

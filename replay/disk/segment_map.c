@@ -154,7 +154,7 @@ int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_seg
     uint64_t count = 0;
     for (size_t i = 0; segments != NULL && i < map->count; i++) {
         const segment_entry *entry = &map->entries[i];
-        if (entry->segment < before) {
+        if (entry->segment < before && entry->state != NOTED) {
             segments[count++] = entry->segment;
         }
     }

@@ -41,7 +41,8 @@ void aq_segment_map_distrust(aq_segment_map *map, uint64_t segment);
 /* Of all files, and of those that were not dropped. */
 void aq_segment_map_bytes(aq_segment_map *map, uint64_t *ret_bytes, uint64_t *ret_kept_bytes);
 
-/* Those that there are before one: aq_free. AQ_E_NOMEM. */
+/* Those before one whose absence no note explains: aq_free. A note may be gone before this list is.
+ * AQ_E_NOMEM. */
 int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_segments,
                         uint64_t *ret_count) AQ_MUST_USE;
 

@@ -382,6 +382,22 @@ TEST_IN(bad_store, kit, a_segment_stays_until_the_note_that_it_is_dropped_is_syn
     assert_int_equal(kit->harvest.damages, 0);
 }
 
+TEST_IN(bad_store, kit, what_was_noted_is_not_missed_when_its_note_is_deleted_too)
+{
+    kit->config.segment_bytes = 1000;
+    kit->config.fsync_ms = 0;
+    segment_kit_write(kit, 9);
+    atomic_store(&disk.unlinks_failing, 1 << 30);
+    kit->log->class->drop(kit->log, 1);
+    segment_kit_write(kit, 1); /* with the note, in segment 2 */
+    segment_kit_write(kit, 8); /* up to segment 3 */
+    atomic_store(&disk.unlinks_failing, 0);
+    kit->log->class->drop(kit->log, 2);
+    segment_kit_reopen(kit);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(kit, 2)), -1);
+    assert_int_equal(kit->harvest.damages, 0);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* Closes the log; the disk refuses what is written last, in these words. */
