@@ -240,8 +240,8 @@ enum aq_replay_wait aq_replay_tables_waiting(const aq_replay_tables *tables, uin
 {
     for (size_t i = 0; i < tables->count; i++) {
         const aq_replay_shelf *shelf = &tables->shelves[i];
-        /* Nobody may ever ask for anything of a further table. */
-        if (must_wait(shelf, tables->rows_max) && (i == 0 || shelf->awaited)) {
+        /* Of several tables, nobody may ever ask for anything of this one. */
+        if (must_wait(shelf, tables->rows_max) && (tables->count == 1 || shelf->awaited)) {
             *ret_index = i;
             return AQ_REPLAY_WAIT_LEARNER;
         }

@@ -330,6 +330,21 @@ TEST_OF_CORE(waiting_says_who_waits_for_whom)
                         "actors wait: they are 38 steps ahead of the learner");
 }
 
+TEST(of_several_tables_the_learner_waits_for_those_that_it_asks)
+{
+    aq_run_settings settings = kit_settings();
+    settings.table_count = 2;
+    settings.tables[1] = settings.tables[0];
+    memcpy(settings.tables[1].name, "recent", sizeof("recent"));
+    aq_replay_core *core = core_with(&settings);
+    at_end(kit_drop_core, core);
+    call(core, 0, 0, 0);
+    aq_batch *batch = kit_batch(core, 16);
+    assert_int_equal(aq_replay_core_sample(core, 0, 1, 16, 0.5f, batch), AQ_E_AGAIN);
+    aq_replay_core_upkeep(core, 0);
+    assert_string_equal(aq_replay_core_waiting(core), "recent: learner waits: 0 of 20 steps");
+}
+
 TEST(items_that_may_be_drawn_again_are_enough_for_a_request)
 {
     aq_run_settings settings = kit_settings();
