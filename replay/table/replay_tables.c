@@ -262,8 +262,10 @@ static void tell_learner_waits(const aq_replay_shelf *shelf, uint32_t rows_max, 
         (void)snprintf(text, size, "learner waits: %" PRIu64 " of %" PRIu64 " steps are missing",
                        wanting(shelf), shelf->asked);
     } else if (limiter->inserted < limiter->min_size) {
+        const uint64_t min_size = aq_replay_table_spec(shelf->table)->min_size;
+        const uint64_t gone = limiter->min_size - min_size; /* see aq_replay_limiter_begin_anew */
         (void)snprintf(text, size, "learner waits: %" PRIu64 " of %" PRIu64 " steps",
-                       limiter->inserted, limiter->min_size);
+                       limiter->inserted - gone, min_size);
     } else if (!aq_replay_limiter_may_sample(limiter, rows_max)) {
         double request = rows_max / limiter->samples_per_insert;
         double lead = aq_replay_limiter_lead(limiter);

@@ -254,6 +254,8 @@ TEST_IN(durable_kit, kit, steps_that_cannot_be_read_stay_counted_and_are_no_mini
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, 160);
     const aq_replay_limiter *limiter = &aq_replay_core_tables(kit->core)->shelves[0].limiter;
     assert_false(aq_replay_limiter_may_sample(limiter, 1));
+    assert_string_equal(aq_replay_core_waiting(kit->core),
+                        "learner waits: 24 of 100 steps, but no actor is there");
     for (uint64_t seq = 1; seq <= 10; seq++) { /* to 104 steps */
         assert_int_equal(durable_kit_send(kit, 2, seq, 8), AQ_REPLAY_STORED);
     }
