@@ -340,7 +340,7 @@ static void watch_log(aq_replay_store *store, const aq_replay_core *core, int64_
         aq_log(AQ_LOG_WARN, "log_stuck",
                "nothing is acknowledged and nobody gets credit until this can be written; it is "
                "tried again every second",
-               "folder=%s reason=%s backlog_bytes=%" PRIu64, store->folder,
+               "folder=%s reason=%s backlog_bytes=%" PRIu64, AQ_LOG_QUOTED(store->folder),
                AQ_LOG_QUOTED(progress->reason), progress->backlog_bytes);
     } else {
         aq_log(AQ_LOG_INFO, "log_recovered", "steps are written and acknowledged again",

@@ -39,7 +39,7 @@ static void start(kill_stage *stage)
 static void kill_stage_setup(kill_stage *stage)
 {
     const char *folder = file_folder();
-    stage->data = file_in(folder, "replay-0");
+    stage->data = file_in(folder, "replay 0");
     net_stage_setup(&stage->net);
     stage->net.settings.config.replay.storage = AQ_STORAGE_SEGMENTS;
     stage->net.settings.tables[0].capacity = 100000;
@@ -182,6 +182,7 @@ TEST_IN(kill_stage, stage, a_full_disk_stops_acknowledgements_says_so_and_recove
     assert_non_null(strstr(stage->net.report->replay->waiting, "actors wait: nothing can be"));
     assert_int_equal(stage->net.acknowledged, 1);
     assert_true(daemon_process_said(&stage->process, "event=log_stuck"));
+    assert_true(daemon_process_said(&stage->process, "replay 0\" reason="));
     assert_int_equal(prlimit(stage->process.pid, RLIMIT_FSIZE, &free_again, NULL), 0);
     net_stage_await_acknowledgement(&stage->net, 2);
     daemon_process_kill(&stage->process);
