@@ -28,8 +28,8 @@ typedef struct aq_data_imported {
     uint64_t left_out; /* transitions that no item can begin with */
 } aq_data_imported;
 
-/* AQ_E_EXISTS when there is something at the folder's place; what the reader finds; AQ_E_NO_SPACE
- * and the like. Nothing is left behind then. */
+/* AQ_E_EXISTS when there is something at the folder's place; what the reader finds; AQ_E_IO.
+ * Nothing is left behind then. */
 int aq_data_import_folder(aq_data_set_reader *reader, const aq_data_import *import,
                           aq_data_imported *ret_imported, aq_error *error) AQ_MUST_USE;
 
