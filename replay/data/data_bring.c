@@ -60,6 +60,19 @@ static const aq_options options_page = {
                  AQ_OPERAND("DIR or ENDPOINT", import_arguments, to)},
 };
 
+/* What only those options fill in that are of a new store. */
+static bool asks_for_new_store(const import_arguments *arguments)
+{
+    return (arguments->run_id | arguments->n_step | arguments->chunk_length |
+            arguments->message_bytes | arguments->segment_bytes) != 0 ||
+           arguments->standard_columns || arguments->compressed;
+}
+
+static uint64_t given_or(uint64_t given, uint64_t otherwise)
+{
+    return given != 0 ? given : otherwise;
+}
+
 static int bring(const import_arguments *arguments, aq_data_set_reader *reader, aq_data_line *line,
                  aq_data_imported *ret_imported, aq_error *error)
 {
@@ -80,12 +93,12 @@ static int bring(const import_arguments *arguments, aq_data_set_reader *reader, 
     }
     const aq_data_import import = {
         .folder = arguments->to,
-        .run_id = arguments->run_id != 0 ? arguments->run_id : aq_rng_system_seed() | 1,
+        .run_id = given_or(arguments->run_id, aq_rng_system_seed() | 1),
         .standard_columns = arguments->standard_columns,
-        .n_step = (uint32_t)(arguments->n_step != 0 ? arguments->n_step : info->counts.n_step),
-        .chunk_length = (uint32_t)arguments->chunk_length,
-        .message_bytes = arguments->message_bytes,
-        .segment_bytes = arguments->segment_bytes,
+        .n_step = (uint32_t)given_or(arguments->n_step, info->counts.n_step),
+        .chunk_length = (uint32_t)given_or(arguments->chunk_length, 64),
+        .message_bytes = given_or(arguments->message_bytes, 262144),
+        .segment_bytes = given_or(arguments->segment_bytes, 67108864),
         .compressed = arguments->compressed,
         .progress = progress,
     };
@@ -117,8 +130,7 @@ static int show(const import_arguments *arguments, const aq_data_imported *impor
     return 0;
 }
 
-static const import_arguments defaults = {
-    .chunk_length = 64, .message_bytes = 262144, .segment_bytes = 67108864};
+static const import_arguments defaults = {0};
 
 static int import(void *given, aq_error *error)
 {
@@ -126,6 +138,10 @@ static int import(void *given, aq_error *error)
     aq_data_set_reader *reader;
     aq_data_imported imported;
     aq_data_line line;
+    if (aq_data_is_url(arguments->to) && asks_for_new_store(arguments)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "%s is a shard that runs: it takes no option of a new store", arguments->to);
+    }
     aq_data_line_init(&line, "importing", arguments->quiet);
     int rc = aq_data_set_reader_open(arguments->path, &reader, error);
     if (rc == 0) {
