@@ -13,6 +13,7 @@
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
 #include "common/wire/wire_run.h"
+#include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_log.h"
 #include "replay/disk/slot_file.h"
 
@@ -55,7 +56,8 @@ static uint64_t draw_name(void)
  * the learner would hear of the same store twice. */
 static int identify(aq_replay_store *store, aq_error *error)
 {
-    int rc = aq_segment_log_identify(store->folder, &store->identity, error);
+    aq_store_identity identity;
+    int rc = aq_segment_folder_identify(store->folder, &identity, error);
     if (rc == AQ_E_NOT_FOUND) {
         return 0;
     }
@@ -65,6 +67,7 @@ static int identify(aq_replay_store *store, aq_error *error)
     if (rc != 0) {
         return rc;
     }
+    store->identity = identity.store;
     store->is_new = false;
     store->slot = aq_slot_file_read(store->folder);
     store->was_in_run = aq_path_exists_in(store->folder, "slot"); /* a data set was not */

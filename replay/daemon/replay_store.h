@@ -37,7 +37,7 @@ typedef struct aq_replay_store {
 } aq_replay_store;
 
 /* Reads who the store in `folder` (NULL: in memory) is, or draws its name. `folder` is borrowed. In
- * words, what aq_segment_log_identify refuses. On failure nothing is to be given back. */
+ * words, what aq_segment_folder_identify refuses. On failure nothing is to be given back. */
 int aq_replay_store_init(aq_replay_store *store, aq_replay_service *service, uv_loop_t *loop,
                          const char *folder, uint64_t start, aq_error *error) AQ_MUST_USE;
 

@@ -131,16 +131,6 @@ static const aq_replay_log_class SEGMENT_LOG_CLASS = {
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-int aq_segment_log_identify(const char *folder, uint64_t *ret_store, aq_error *error)
-{
-    aq_store_identity identity;
-    int rc = aq_segment_folder_identify(folder, &identity, error);
-    if (rc == 0) {
-        *ret_store = identity.store;
-    }
-    return rc;
-}
-
 static int open_folder(const aq_segment_log_config *config, segment_log *segments, aq_error *error)
 {
     aq_store_identity wanted = {

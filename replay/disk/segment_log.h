@@ -47,11 +47,6 @@ typedef struct aq_segment_log_found {
     uint64_t last_number; /* records go on after it; 0: there was none */
 } aq_segment_log_found;
 
-/* The name of the store in the folder, which a shard tells before it knows of which run it is. It
- * locks and changes nothing. AQ_E_NOT_FOUND while the folder isn't there or is empty; else as
- * aq_segment_log_open. */
-int aq_segment_log_identify(const char *folder, uint64_t *ret_store, aq_error *error) AQ_MUST_USE;
-
 /* Opens the folder, gives what it holds to `recovery`, starts the thread. Refused in words, with
  * nothing overwritten: a folder in use by another process (AQ_E_EXISTS), of another run or another
  * schema (AQ_E_SCHEMA), of a newer version (AQ_E_VERSION), with foreign files under our names

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "common/base/crc32c.h"
+#include "replay/disk/segment_folder.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
@@ -22,16 +23,16 @@ static void assert_snapshot(segment_kit *kit, size_t size, uint8_t filling)
 
 TEST_IN(segment_kit, kit, a_new_folder_is_a_new_store_of_the_name_it_is_given)
 {
-    uint64_t store = 0;
-    assert_int_equal(aq_segment_log_identify(kit->folder, &store, NULL), AQ_E_NOT_FOUND);
+    aq_store_identity identity;
+    assert_int_equal(aq_segment_folder_identify(kit->folder, &identity, NULL), AQ_E_NOT_FOUND);
     segment_kit_open(kit, &kit->harvest);
     assert_int_equal(kit->found.store, SEGMENT_KIT_STORE);
     assert_int_equal(kit->found.last_number, 0);
     assert_int_equal(kit->harvest.count + kit->harvest.heads + kit->harvest.damages, 0);
     assert_true(kit->harvest.has_snapshot);
     assert_int_equal(kit->harvest.snapshot_size, 0);
-    assert_int_equal(aq_segment_log_identify(kit->folder, &store, NULL), 0);
-    assert_int_equal(store, SEGMENT_KIT_STORE);
+    assert_int_equal(aq_segment_folder_identify(kit->folder, &identity, NULL), 0);
+    assert_int_equal(identity.store, SEGMENT_KIT_STORE);
 }
 
 TEST_IN(segment_kit, kit, records_are_there_in_the_next_life)
