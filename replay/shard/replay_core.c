@@ -172,7 +172,7 @@ static int store(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, aq_r
     if (rc == 0) {
         rc = log_message(core, arrival, &number, &segment);
     }
-    if (rc == AQ_E_FULL || rc == AQ_E_AGAIN) {
+    if (rc == AQ_E_FULL) {
         *verdict = AQ_REPLAY_DEFERRED;
         return 0;
     }

@@ -69,8 +69,7 @@ static int restore(aq_replay_core *core, int64_t now_ns, uint64_t segment, uint6
         return rc;
     }
     if (arrival->seq <= actor->sequence.taken) {
-        core->restored.duplicates++;
-        return 0;
+        return 0; /* it is there twice */
     }
     aq_replay_tables_restoring(&core->tables, true);
     rc = aq_replay_tables_reserve(&core->tables, arrival);
