@@ -205,23 +205,6 @@ TEST_IN(orders_desk, desk, ten_thousand_random_moves_lose_no_group)
     assert_all_groups_are_there(desk);
 }
 
-TEST_IN(orders_desk, desk, create_survives_every_failed_allocation)
-{
-    const aq_prefetch_owner owner = {.user = desk};
-    uint64_t nth = 0;
-    int rc;
-    EACH_ALLOCATION_FAILS(rc) {
-        aq_prefetch *const untouched = (aq_prefetch *)(void *)&nth;
-        aq_prefetch *prefetch = untouched;
-        nth++;
-        rc = aq_prefetch_create(&desk->stand.config, &desk->stand.kit.layout, &owner, &prefetch);
-        assert_int_equal(prefetch == untouched, rc != 0);
-        aq_prefetch_destroy(rc == 0 ? prefetch : NULL);
-    }
-    assert_int_equal(nth, 4 + GROUPS + 1);
-    aq_prefetch_destroy(NULL);
-}
-
 TEST_IN(orders_desk, desk, steps_of_another_process_at_the_address_are_not_counted)
 {
     add_shard(desk, 0);

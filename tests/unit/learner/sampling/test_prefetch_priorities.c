@@ -263,4 +263,5 @@ TEST_IN(prefetch_stand, stand, create_survives_every_failed_allocation)
         aq_prefetch_destroy(rc == 0 ? prefetch : NULL);
     }
     assert_int_equal(nth, 4 + 4 + 1 + 1); /* itself and its lists, groups, priorities */
+    aq_prefetch_destroy(NULL);
 }
