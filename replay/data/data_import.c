@@ -22,7 +22,6 @@
 #include "common/wire/wire_run.h"
 #include "replay/data/data_lanes.h"
 #include "replay/data/data_packer.h"
-#include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_log.h"
 
 enum { BACKLOG_BYTES = 64 << 20 };
@@ -66,12 +65,6 @@ static int check_log(importing *work, aq_log_progress *ret_progress, aq_error *e
 static int begin_segment(importing *work, aq_error *error)
 {
     const size_t count = aq_data_lanes_count(work->marks);
-    if (work->segment == AQ_SEGMENTS_MAX) { /* the log would answer AQ_E_FULL for ever */
-        return aq_fail(error, AQ_E_TOO_BIG,
-                       "the store would have more than %d files: let them be larger "
-                       "(--segment-bytes)",
-                       AQ_SEGMENTS_MAX);
-    }
     aq_log_mark *marks = aq_alloc(count, sizeof(*marks));
     if (marks == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");

@@ -17,7 +17,7 @@
 enum {
     AQ_STORE_TASK_BYTES_MAX = 256,
     AQ_STORE_SCHEMA_BYTES_MAX = 3072,
-    AQ_SEGMENTS_MAX = 1 << 20,
+    AQ_SEGMENTS_MAX = 1 << 15, /* of 65,530 mappings that a process may have on Linux */
     /* What a path of ours may take, so that every name of a file fits behind it. */
     AQ_SEGMENT_FOLDER_BYTES_MAX = PATH_MAX - 64
 };

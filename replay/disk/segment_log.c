@@ -19,12 +19,16 @@
 /* A file may end up larger than a segment's size by its last frame; mapped along at once. */
 #define MAPPED_BEYOND_BYTES ((uint64_t)4 << 20)
 
+/* Segments that a life goes up to. Each start must begin one, to note in it what is dropped. */
+enum { SEGMENTS_FULL = AQ_SEGMENTS_MAX - 64 };
+
 typedef struct segment_log {
     aq_replay_log log; /* first */
     aq_segment_folder folder;
     aq_segment_map *map;
     aq_segment_writer *writer;
     uint64_t segment_bytes;
+    uint64_t segments_full;
     uint64_t last_number;
     uint64_t last_segment;
     bool begun;      /* last_segment is one of this life */
@@ -43,10 +47,19 @@ static bool wants_head(const aq_replay_log *log)
            aq_segment_writer_wants_segment(segments->writer);
 }
 
+/* Whether the next segment waits until one is deleted. */
+static bool waits_for_segment(segment_log *segments)
+{
+    return segments->begun && aq_segment_map_count(segments->map) >= segments->segments_full;
+}
+
 static int begin(aq_replay_log *log, const aq_log_head *head, uint64_t *ret_segment)
 {
     segment_log *segments = mine(log);
     const uint64_t segment = segments->last_segment + 1;
+    if (waits_for_segment(segments)) {
+        return AQ_E_FULL;
+    }
     int rc =
         aq_segment_map_add(segments->map, segment, segments->segment_bytes + MAPPED_BEYOND_BYTES);
     if (rc != 0) {
@@ -87,7 +100,17 @@ static int append(aq_replay_log *log, uint64_t number, aq_lease *frame, uint64_t
 
 static void poll_progress(aq_replay_log *log, aq_log_progress *ret_progress)
 {
-    aq_segment_writer_progress(mine(log)->writer, ret_progress);
+    segment_log *segments = mine(log);
+    aq_segment_writer_progress(segments->writer, ret_progress);
+    if (!ret_progress->stuck && wants_head(log) && waits_for_segment(segments)) {
+        aq_error reason;
+        (void)aq_fail(&reason, AQ_E_FULL,
+                      "%s: it has as many segments as it may: start again with larger ones, or "
+                      "with tables that keep less",
+                      segments->folder.path);
+        ret_progress->stuck = true;
+        memcpy(ret_progress->reason, reason.text, sizeof(ret_progress->reason));
+    }
 }
 
 static void drop(aq_replay_log *log, uint64_t segment)
@@ -189,6 +212,7 @@ int aq_segment_log_open(const aq_segment_log_config *config, const aq_replay_log
     }
     segments->log.class = &SEGMENT_LOG_CLASS;
     segments->segment_bytes = config->segment_bytes;
+    segments->segments_full = config->segments_full != 0 ? config->segments_full : SEGMENTS_FULL;
     int rc = open_folder(config, segments, error);
     if (rc != 0) {
         goto fail_folder;

@@ -36,6 +36,7 @@ typedef struct aq_segment_log_config {
     uint64_t backlog_bytes;             /* that may wait to be written */
     uint32_t fsync_ms;                  /* 0: before each acknowledgement */
     const struct aq_segment_disk *disk; /* for tests (segment_disk.h); NULL: the system's */
+    uint64_t segments_full;             /* for tests; 0: as many as a start can read */
     bool compressed;                    /* records by zstd, where that makes them smaller */
     /* Any thread: progress was made or trouble began; aq_replay_log_class.poll has news. */
     void (*wake)(void *user);

@@ -108,6 +108,14 @@ int aq_segment_map_add(aq_segment_map *map, uint64_t segment, uint64_t size_expe
     return rc;
 }
 
+size_t aq_segment_map_count(aq_segment_map *map)
+{
+    aq_mutex_lock(&map->mutex);
+    const size_t count = map->count;
+    aq_mutex_unlock(&map->mutex);
+    return count;
+}
+
 void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size)
 {
     aq_mutex_lock(&map->mutex);

@@ -28,6 +28,8 @@ void aq_segment_map_destroy(aq_segment_map *map); /* NULL is fine; leases may li
 /* The newest; numbers only grow. AQ_E_NOMEM, AQ_E_FULL. `size_expected`: what is worth mapping. */
 int aq_segment_map_add(aq_segment_map *map, uint64_t segment, uint64_t size_expected) AQ_MUST_USE;
 
+size_t aq_segment_map_count(aq_segment_map *map);
+
 /* The file's size is now this. */
 void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size);
 

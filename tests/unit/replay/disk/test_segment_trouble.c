@@ -398,6 +398,26 @@ TEST_IN(bad_store, kit, what_was_noted_is_not_missed_when_its_note_is_deleted_to
     assert_int_equal(kit->harvest.damages, 0);
 }
 
+TEST_IN(bad_store, kit, as_many_segments_as_may_be_stop_the_log_until_one_is_dropped)
+{
+    uint64_t segment;
+    kit->config.segment_bytes = 1000;
+    kit->config.segments_full = 3;
+    kit->config.fsync_ms = 0;
+    segment_kit_write(kit, 24);
+    segment_kit_reopen(kit);
+    assert_false(segment_kit_progress(kit).stuck); /* else what is dropped would be noted nowhere */
+    segment_kit_write(kit, 8);
+    const aq_log_progress progress = segment_kit_progress(kit);
+    assert_true(progress.stuck);
+    assert_says(progress.reason, "as many segments as it may");
+    assert_int_equal(kit->log->class->begin(kit->log, &kit->head, &segment), AQ_E_FULL);
+    kit->log->class->drop(kit->log, 1);
+    kit->log->class->drop(kit->log, 2);
+    segment_kit_wait(kit, segment_kit_is_loose, 32);
+    segment_kit_write(kit, 8);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* Closes the log; the disk refuses what is written last, in these words. */
