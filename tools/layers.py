@@ -50,7 +50,7 @@ TOWERS = {
     )),
     "envs": (("common/policy", "include"), ("envs: threads clock system_sockets",)),
     "rollout": (("common/nn", "quantizer", "envs"), ("rollout: clock",)),
-    "replay": (("common", "quantizer", "envs", "rollout"), (
+    "replay": (("common",), (
         "disk: threads clock",
         "table:",
         "shard:",

@@ -7,7 +7,6 @@
 #include "common/base/plain_text.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/daemon.h"
-#include "envs/env_code.h"
 #include "replay/data/data_command.h"
 #include "replay/data/data_origin.h"
 
@@ -26,7 +25,6 @@ typedef struct exporting {
 
 static const aq_option option_rows[] = {
     {"force", 0, NULL, "replace the file if there is one", AQ_TO_FLAG(export_arguments, force)},
-    AQ_ALLOW_CODE_OPTION,
     AQ_JSON_OPTION_ROW(export_arguments, json, "the counts"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(export_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,

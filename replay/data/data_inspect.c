@@ -10,7 +10,6 @@
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/sys/daemon.h"
-#include "envs/env_code.h"
 #include "replay/data/data_audit.h"
 #include "replay/data/data_command.h"
 #include "replay/data/data_origin.h"
@@ -36,7 +35,6 @@ static const aq_option option_rows[] = {
     {"verify", 0, NULL,
      "fail if anything is damaged, or was sent twice or not at all between others",
      AQ_TO_FLAG(inspect_arguments, verify)},
-    AQ_ALLOW_CODE_OPTION,
     AQ_JSON_OPTION_ROW(inspect_arguments, json, "the facts"),
     {"quiet", 'q', NULL, "show no progress", AQ_TO_FLAG(inspect_arguments, quiet)},
     AQ_CREDENTIAL_OPTION_ROWS,

@@ -75,8 +75,7 @@ int aq_data_live_open(const char *url, aq_data_live **ret_live, aq_error *error)
         if (rc != 0) {
             (void)aq_fail(error, rc, "%s: the name of its task is too long", url);
         }
-        live->info.has_schema = page->schema != NULL;
-        if (rc == 0 && page->schema != NULL) {
+        if (rc == 0) {
             rc = aq_wire_schema_from(page->schema, &live->info.schema, error);
         }
         actorq__v1__export_reply__free_unpacked(page, NULL);

@@ -14,7 +14,6 @@ typedef struct aq_data_live aq_data_live;
 
 typedef struct aq_data_live_info {
     char task[AQ_TASK_NAME_MAX];
-    bool has_schema; /* an older shard tells none */
     aq_schema schema;
     uint64_t run_id, schema_hash, store;
     uint32_t n_step, chunk_length, message_bytes;

@@ -1,6 +1,6 @@
 /*
- * A store says of which task it is, and the task says what an observation is; the hash tells
- * whether it still is the same.
+ * A store says of which task it is and what its observations are; the hash tells which columns were
+ * recorded besides.
  */
 #include "replay/data/data_origin.h"
 
@@ -14,7 +14,6 @@
 #include "common/experience/column_catalog.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_run.h"
-#include "envs/env_open.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20 };
 
@@ -24,18 +23,6 @@ static const char in_memory[] = "\n  storage: memory\n";
 bool aq_data_is_url(const char *name)
 {
     return strstr(name, "://") != NULL;
-}
-
-/* Of an older store or shard, which has no schema. */
-static int ask_task(aq_data_set_info *info, aq_error *error)
-{
-    aq_env *env;
-    int rc = aq_env_open(info->task, &env, error);
-    if (rc == 0) {
-        info->schema = env->schema;
-        aq_env_unref(env);
-    }
-    return rc;
 }
 
 /* What the steps of info->task, whose schema is there, are of, by their layout's hash. AQ_E_SCHEMA
@@ -110,10 +97,14 @@ static int open_folder(aq_data_origin *origin, aq_error *error)
     if (rc != 0) {
         return aq_fail(error, rc, "%s: the name of its task is too long", origin->name);
     }
-    rc = identity->schema_bytes > 0
-             ? aq_wire_schema_unpack(identity->schema, identity->schema_bytes, &origin->info.schema,
-                                     error)
-             : ask_task(&origin->info, error);
+    if (identity->schema_bytes == 0) {
+        return aq_fail(error, AQ_E_VERSION,
+                       "%s was made by an older version, and does not say what its observations "
+                       "are",
+                       origin->name);
+    }
+    rc = aq_wire_schema_unpack(identity->schema, identity->schema_bytes, &origin->info.schema,
+                               error);
     return rc != 0 ? rc : find_columns(&origin->info, identity->schema_hash, error);
 }
 
@@ -127,8 +118,7 @@ static int open_live(aq_data_origin *origin, aq_error *error)
     origin->info.run_id = info->run_id;
     memcpy(origin->info.task, info->task, sizeof(origin->info.task));
     origin->info.schema = info->schema;
-    rc = info->has_schema ? 0 : ask_task(&origin->info, error);
-    return rc != 0 ? rc : find_columns(&origin->info, info->schema_hash, error);
+    return find_columns(&origin->info, info->schema_hash, error);
 }
 
 static int open_file(aq_data_origin *origin, aq_error *error)

@@ -40,7 +40,7 @@ class Train(unittest.TestCase):
                             "evaluator.episodes=1"):
                 words += ["--set", setting]
             for done in ([ACTORQ, *words],
-                         [ACTORQ, "replay", "export", run + "/replay-0", steps, "--allow-code"]):
+                         [ACTORQ, "replay", "export", run + "/replay-0", steps]):
                 told = subprocess.run(done, capture_output=True, text=True, check=False)
                 self.assertEqual(told.returncode, 0, told)
             told = subprocess.run([ACTORQ, "replay", "inspect", steps], capture_output=True,
