@@ -369,9 +369,11 @@ static void find_pace(const aq_learning_facts *facts, aq_findings *findings)
                         add(findings, "there were %s updates in %s environment steps, which is few",
                             made, steps));
     }
+    const bool by_period =
+        aq_algorithm_at(facts->config->learner.algorithm)->needs.update == AQ_UPDATES_BY_BATCH;
     const double possible =
         fmax(updates, UPDATES_FEW) / (double)facts->config->quantizer.publish_period;
-    if (versions < VERSIONS_FEW && possible < VERSIONS_FEW) {
+    if (by_period && versions < VERSIONS_FEW && possible < VERSIONS_FEW) {
         suggest(add(findings,
                     "only %" PRIu64 " versions of the policy came of %s updates: actors act on "
                     "what is long out of date",
@@ -426,7 +428,8 @@ static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings
  * although the learner's own is another one by now. */
 static void find_frozen(const aq_learning_facts *facts, aq_findings *findings)
 {
-    if (!(facts->levels_changed < LEVELS_FROZEN && facts->step_kl > 0)) {
+    if (!aq_format_is_integer(aq_run_config_format(facts->config)) ||
+        !(facts->levels_changed < LEVELS_FROZEN && facts->step_kl > 0)) {
         return;
     }
     aq_finding *finding = add(findings,

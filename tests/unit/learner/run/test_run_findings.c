@@ -223,6 +223,16 @@ TEST(a_policy_that_does_not_move_is_not_frozen)
     assert_int_equal(findings_of(&facts).count, 0);
 }
 
+TEST(what_is_not_in_levels_is_not_frozen)
+{
+    aq_run_config config = default_config();
+    aq_learning_facts facts = good_facts(&config);
+    facts.levels_changed = 0.001;
+    assert_int_equal(findings_of(&facts).count, 1);
+    config_set(&config, "quantizer.format=fp16");
+    assert_int_equal(findings_of(&facts).count, 0);
+}
+
 TEST(continuous_actions_are_explored_by_noise)
 {
     const aq_run_config config = default_config();
@@ -331,6 +341,10 @@ TEST(an_update_by_all_that_was_played_counts_for_many)
     facts.state = AQ_RUN_BUDGET;
     facts.env_steps = 20000;
     facts.learner_steps = 120;
+    assert_int_equal(findings_of(&facts).count, 0);
+    config.quantizer.publish_period =
+        1000000; /* which is of batches: each update makes a version */
+    facts.versions = 5;
     assert_int_equal(findings_of(&facts).count, 0);
     facts.learner_steps = 80;
     assert_string_equal(findings_of(&facts).rows[0].setting, "limits.env_steps=25000");
