@@ -125,15 +125,24 @@ static int wait_for(aq_rank_link *link, int started, MPI_Request *request)
     return fail(link, "MPI could not send or receive");
 }
 
-/* Pieces of a block, each rank's. */
-static int cut(aq_rank_link *link, size_t bytes, size_t piece)
+static int check(aq_rank_link *link, size_t bytes)
 {
-    mpi_state *state = link->state;
+    const mpi_state *state = link->state;
     if (state->world->trouble[0] != '\0') {
         return -1; /* as before */
     }
     if (bytes > INT32_MAX) {
         return fail(link, "ranks exchange 2 GiB at once at most");
+    }
+    return 0;
+}
+
+/* Pieces of a block, each rank's. */
+static int cut(aq_rank_link *link, size_t bytes, size_t piece)
+{
+    mpi_state *state = link->state;
+    if (check(link, bytes) != 0) {
+        return -1;
     }
     for (uint32_t rank = 0; rank < link->count; rank++) {
         const size_t at = rank * piece < bytes ? rank * piece : bytes;
@@ -180,7 +189,7 @@ static int spread(aq_rank_link *link, uint32_t from, void *block, size_t bytes)
 {
     const mpi_state *state = link->state;
     MPI_Request request;
-    if (cut(link, bytes, bytes) != 0) {
+    if (check(link, bytes) != 0) {
         return -1;
     }
     link->sent_bytes += bytes * (link->count - 1) / link->count;
@@ -218,7 +227,7 @@ static int part(aq_rank_link *link, uint32_t color, aq_rank_link *ret_part)
     const mpi_state *whole = link->state;
     int rank = 0, count = 0;
     mpi_state *state = aq_alloc(1, sizeof(*state));
-    if (state == NULL || cut(link, 0, 0) != 0 ||
+    if (state == NULL || check(link, 0) != 0 ||
         split(whole->comm, color, link->rank, &state->comm) != MPI_SUCCESS ||
         MPI_Comm_rank(state->comm, &rank) != MPI_SUCCESS ||
         MPI_Comm_size(state->comm, &count) != MPI_SUCCESS) {
