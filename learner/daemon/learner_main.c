@@ -76,6 +76,26 @@ static const aq_options options_page = {
 };
 
 /* Without --config, a run that is resumed goes on under the settings that it had, which are all. */
+static int take_own(const learner_arguments *arguments, char own[PATH_MAX],
+                    aq_run_request *request, aq_error *error)
+{
+    const char *run_dir = arguments->options.run_dir;
+    if (request->path != NULL || !arguments->options.resume) {
+        return 0;
+    }
+    int rc = aq_path_in(own, PATH_MAX, run_dir, "config.yaml", error);
+    if (rc == 0 && aq_path_exists(own)) {
+        request->path = own;
+        request->is_whole = true;
+    } else if (rc == 0 && aq_path_exists_in(run_dir, "run.json")) {
+        rc = aq_fail(error, AQ_E_NOT_FOUND,
+                     "%s: it holds a run, but no config.yaml: put that back, or name settings with "
+                     "--config",
+                     run_dir);
+    }
+    return rc;
+}
+
 static int read_config(const learner_arguments *arguments, aq_run_config *config, aq_error *error)
 {
     char own[PATH_MAX];
@@ -88,13 +108,10 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
     if (request.is_whole && (!request.path || request.preset)) {
         return aq_fail(error, AQ_E_INVALID, "--whole is for --config, without --preset");
     }
-    if (!request.path && arguments->options.resume &&
-        aq_path_in(own, sizeof(own), arguments->options.run_dir, "config.yaml", NULL) == 0 &&
-        aq_path_exists(own)) {
-        request.path = own;
-        request.is_whole = true;
+    int rc = take_own(arguments, own, &request, error);
+    if (rc == 0) {
+        rc = aq_run_request_task(&request, task, error);
     }
-    int rc = aq_run_request_task(&request, task, error);
     if (rc == 0 && request.path == arguments->config_path) { /* and not what the folder has */
         aq_env_allow_code(task);
     }

@@ -93,6 +93,21 @@ CLUSTER_TEST(a_resume_that_is_refused_leaves_the_settings, ipc)
     assert_string_equal(after, before);
 }
 
+/* Under the defaults it would be another run. */
+CLUSTER_TEST(a_run_without_its_settings_is_not_resumed_under_others, ipc)
+{
+    leave_a_run(cluster);
+    const char *path = file_in(cluster->run_dir, "config.yaml");
+    const char *aside = file_in(cluster->folder, "aside.yaml");
+    assert_int_equal(rename(path, aside), 0);
+    cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", cluster->learner_url,
+                      "--run", cluster->run_dir, "--resume", NULL);
+    cluster_check_failed(cluster, "no config.yaml", cluster->run_dir);
+    assert_false(aq_path_exists(path));
+    assert_int_equal(rename(aside, path), 0);
+    cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
+}
+
 /* Somebody has the folder, and has written nothing there yet. */
 CLUSTER_TEST(a_folder_that_another_learner_just_begins_is_left_alone, ipc)
 {
