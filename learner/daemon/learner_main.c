@@ -3,7 +3,9 @@
  */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/config/preset.h"
 #include "common/config/run_request.h"
 #include "common/net/address/url.h"
 #include "common/net/daemon/daemon_security.h"
@@ -37,7 +39,8 @@ static const aq_option option_rows[] = {
     {"whole", 0, NULL, "this file says every setting, and no preset lies under it",
      AQ_TO_FLAG(learner_arguments, is_whole)},
     {"preset", 0, "PRESET",
-     "begin with these settings (default: the best known for the task); none for plain defaults",
+     "of a new run, or of --config: begin with these settings (default: the best known for the "
+     "task); none for plain defaults",
      AQ_TO_TEXT(learner_arguments, preset)},
     {"set", 0, "KEY=VALUE", "change one setting; may be given often",
      AQ_TO(aq_settings_assignments_add, learner_arguments, overrides)},
@@ -76,8 +79,8 @@ static const aq_options options_page = {
 };
 
 /* Without --config, a run that is resumed goes on under the settings that it had, which are all. */
-static int take_own(const learner_arguments *arguments, char own[PATH_MAX],
-                    aq_run_request *request, aq_error *error)
+static int take_own(const learner_arguments *arguments, char own[PATH_MAX], aq_run_request *request,
+                    aq_error *error)
 {
     const char *run_dir = arguments->options.run_dir;
     if (request->path != NULL || !arguments->options.resume) {
@@ -92,6 +95,24 @@ static int take_own(const learner_arguments *arguments, char own[PATH_MAX],
                      "%s: it holds a run, but no config.yaml: put that back, or name settings with "
                      "--config",
                      run_dir);
+    }
+    return rc;
+}
+
+/* Under the run's own settings lies no preset; but who starts a service names it each time. */
+static int look_at_preset(const char *given, const aq_env *env, const aq_run_config *config,
+                          aq_error *error)
+{
+    const char *name = NULL;
+    const aq_preset_wish wish = {given, env->name, &env->schema, config->learner.algorithm,
+                                 config->actor.gradients};
+    if (given == NULL || strcmp(given, config->preset) == 0) {
+        return 0;
+    }
+    int rc = aq_preset_choose(&wish, &name, error);
+    if (rc == 0 && strcmp(name, config->preset) != 0) {
+        aq_log(AQ_LOG_WARN, "preset_passed_over", "the run goes on under its own settings",
+               "given=%s preset=%s", name, config->preset);
     }
     return rc;
 }
@@ -120,6 +141,9 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
     }
     if (rc == 0) {
         rc = aq_run_request_read(&request, env->name, &env->schema, config, error);
+    }
+    if (rc == 0 && request.path == own) {
+        rc = look_at_preset(arguments->preset, env, config, error);
     }
     if (rc == 0) {
         aq_log(AQ_LOG_INFO, "settings", "", "task=%s preset=%s algorithm=%s", env->name,
