@@ -111,7 +111,7 @@ static bool lies_above(const aq_coordinator *coordinator, const aq_evaluation_re
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
                               bool held)
 {
-    if (coordinator->state != AQ_RUN_RUNNING || coordinator->evaluations_ended) {
+    if (!aq_coordinator_evaluates(coordinator)) {
         return false;
     }
     if (!result->ranks_only) {
@@ -143,6 +143,11 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
 void aq_coordinator_end_evaluations(aq_coordinator *coordinator)
 {
     coordinator->evaluations_ended = true;
+}
+
+bool aq_coordinator_evaluates(const aq_coordinator *coordinator)
+{
+    return coordinator->state == AQ_RUN_RUNNING && !coordinator->evaluations_ended;
 }
 
 uint64_t aq_coordinator_leader(const aq_coordinator *coordinator,

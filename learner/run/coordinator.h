@@ -153,6 +153,9 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
  * being written. */
 void aq_coordinator_end_evaluations(aq_coordinator *coordinator);
 
+/* Whether results count still. */
+bool aq_coordinator_evaluates(const aq_coordinator *coordinator);
+
 /* The version that an evaluator is to play afresh after this result, if it has it: that of a
  * screening which leads and is `held`, or else the best. 0: none. */
 uint64_t aq_coordinator_leader(const aq_coordinator *coordinator,

@@ -65,7 +65,7 @@ static void take_gap(aq_learner_service *service, const Actorq__V1__EvaluationRe
         .mean = request->gap->mean,
         .std = request->gap->std,
     };
-    if (aq_coordinator_state(service->coordinator) != AQ_RUN_RUNNING) {
+    if (!aq_coordinator_evaluates(service->coordinator)) {
         return;
     }
     aq_precision_gap_add(&service->gap, &gap);

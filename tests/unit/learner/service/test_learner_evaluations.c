@@ -254,6 +254,14 @@ TEST_IN(service_desk, desk, a_comparison_counts_for_the_gap_alone)
     assert_true(gap->latest.return_fp32 == 99);
 }
 
+TEST_IN(service_desk, desk, no_comparison_counts_while_the_last_checkpoint_is_written)
+{
+    compare(desk, 3, -2, 3);
+    aq_coordinator_end_evaluations(desk->coordinator);
+    compare(desk, 4, 1, 0);
+    assert_int_equal(aq_learner_service_gap(desk->service)->versions, 1);
+}
+
 TEST_IN(service_desk, desk, the_status_has_the_gap_once_something_was_compared)
 {
     const Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
