@@ -14,7 +14,8 @@ void aq_precision_gap_add(aq_precision_gap *gap, const aq_version_gap *version)
     gap->episodes += version->episodes;
     gap->mean += before / (double)gap->versions;
     gap->squares += before * (version->mean - gap->mean);
-    gap->latest = *version;
+    gap->latest_version = version->version;
+    gap->latest_mean = version->mean;
 }
 
 static double half_width(double variance, double count)

@@ -18,11 +18,12 @@ typedef struct aq_version_gap {
 } aq_version_gap;
 
 typedef struct aq_precision_gap {
-    uint64_t versions; /* compared; 0: none yet */
-    uint64_t episodes; /* pairs, over all of them */
-    double mean;       /* of the versions' means */
-    double squares;    /* of their deviations from it, added up */
-    aq_version_gap latest;
+    uint64_t versions;       /* compared; 0: none yet */
+    uint64_t episodes;       /* pairs, over all of them */
+    double mean;             /* of the versions' means */
+    double squares;          /* of their deviations from it, added up */
+    uint64_t latest_version; /* 0: none in this process */
+    double latest_mean;
 } aq_precision_gap;
 
 void aq_precision_gap_add(aq_precision_gap *gap, const aq_version_gap *version);

@@ -102,16 +102,12 @@ static void fill_learner(const aq_learner_service *service, int64_t now_ns,
 static bool fill_gap(const aq_learner_service *service, Actorq__V1__PrecisionGapStatus *status)
 {
     const aq_precision_gap *gap = &service->gap;
-    const bool has_latest = gap->latest.version > 0; /* a resumed run has its sums alone */
     status->versions = gap->versions;
     status->episodes = gap->episodes;
     status->mean = gap->mean;
     status->ci95 = aq_precision_gap_ci95(gap);
-    status->latest_version = gap->latest.version;
-    status->latest_episodes = gap->latest.episodes;
-    status->latest_mean = has_latest ? gap->latest.mean : (double)NAN;
-    status->latest_ci95 = aq_version_gap_ci95(&gap->latest);
-    status->latest_return_fp32 = has_latest ? gap->latest.return_fp32 : (double)NAN;
+    /* A resumed run has its sums alone. */
+    status->latest_mean = gap->latest_version > 0 ? gap->latest_mean : (double)NAN;
     return gap->versions > 0;
 }
 
