@@ -5,7 +5,6 @@
 #include "learner/metrics/csv_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -21,7 +20,7 @@
 #include "learner/metrics/log_file.h"
 #include "learner/metrics/metric_names.h"
 
-enum { COLUMNS_MAX = 128, HEADER_BYTES_MAX = 8192, CELL_BYTES_MAX = 32, TAIL_BYTES = 4096 };
+enum { COLUMNS_MAX = 128, HEADER_BYTES_MAX = 8192, CELL_BYTES_MAX = 32 };
 
 /* Of a new file; the algorithm's metrics stand between the two. */
 static const char header_begin[] =
@@ -85,43 +84,9 @@ static int write_header(aq_csv_log *csv, const aq_metric_list *metrics)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* Bytes of `file` up to the end of its last whole row. */
-static int whole_rows(int file, uint64_t size, uint64_t *ret_size)
+static int read_header(aq_csv_log *csv)
 {
-    char tail[TAIL_BYTES];
-    while (size > 0) {
-        const size_t want = size < TAIL_BYTES ? (size_t)size : TAIL_BYTES;
-        const ssize_t got = pread(file, tail, want, (off_t)(size - want));
-        if (got != (ssize_t)want) {
-            return got < 0 ? aq_error_from_errno(errno) : AQ_E_IO;
-        }
-        for (size_t i = want; i > 0; i--) {
-            if (tail[i - 1] == '\n') {
-                *ret_size = size - (want - i);
-                return 0;
-            }
-        }
-        size -= want;
-    }
-    *ret_size = 0;
-    return 0;
-}
-
-/* Finds out what `file` has, and takes it over. */
-static int go_on(aq_csv_log *csv, const aq_metric_list *metrics, int file)
-{
-    uint64_t whole = 0;
-    const off_t size = lseek(file, 0, SEEK_END);
-    int rc = size < 0 ? aq_error_from_errno(errno) : whole_rows(file, (uint64_t)size, &whole);
-    if (rc != 0) {
-        (void)close(file);
-        return rc;
-    }
-    rc = aq_log_file_init(&csv->log, file, whole);
-    if (rc != 0 || whole == 0) {
-        return rc != 0 ? rc : write_header(csv, metrics);
-    }
-    const ssize_t got = pread(file, csv->header, sizeof(csv->header) - 1, 0);
+    const ssize_t got = pread(csv->log.file, csv->header, sizeof(csv->header) - 1, 0);
     if (got < 0) {
         return aq_error_from_errno(errno);
     }
@@ -141,8 +106,10 @@ int aq_csv_log_open(const char *run_dir, const aq_metric_list *metrics, aq_csv_l
     if (rc != 0) {
         goto fail;
     }
-    int file = open(csv->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    rc = file < 0 ? aq_error_from_errno(errno) : go_on(csv, metrics, file);
+    rc = aq_log_file_open(csv->path, &csv->log);
+    if (rc == 0) {
+        rc = csv->log.size == 0 ? write_header(csv, metrics) : read_header(csv);
+    }
     if (rc != 0) {
         rc = aq_fail(error, rc, "%s: %s", csv->path,
                      rc == AQ_E_CORRUPT

@@ -4,12 +4,48 @@
 #include "learner/metrics/log_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
-int aq_log_file_init(aq_log_file *log, int file, uint64_t size)
+enum { TAIL_BYTES = 4096 };
+
+/* Bytes of `file`, which has `size`, up to the end of its last whole line. */
+static int whole_lines(int file, uint64_t size, uint64_t *ret_size)
 {
-    *log = (aq_log_file){.file = file, .size = size};
-    return ftruncate(file, (off_t)size) ? aq_error_from_errno(errno) : 0;
+    char tail[TAIL_BYTES];
+    while (size > 0) {
+        const size_t want = size < TAIL_BYTES ? (size_t)size : TAIL_BYTES;
+        const ssize_t got = pread(file, tail, want, (off_t)(size - want));
+        if (got != (ssize_t)want) {
+            return got < 0 ? aq_error_from_errno(errno) : AQ_E_IO;
+        }
+        for (size_t i = want; i > 0; i--) {
+            if (tail[i - 1] == '\n') {
+                *ret_size = size - (want - i);
+                return 0;
+            }
+        }
+        size -= want;
+    }
+    *ret_size = 0;
+    return 0;
+}
+
+int aq_log_file_open(const char *path, aq_log_file *ret_log)
+{
+    uint64_t whole = 0;
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    const off_t size = file < 0 ? -1 : lseek(file, 0, SEEK_END);
+    int rc = size < 0 ? aq_error_from_errno(errno) : whole_lines(file, (uint64_t)size, &whole);
+    if (rc == 0 && whole < (uint64_t)size && ftruncate(file, (off_t)whole) != 0) {
+        rc = aq_error_from_errno(errno);
+    }
+    if (rc == 0) {
+        *ret_log = (aq_log_file){.file = file, .size = whole};
+    } else if (file >= 0) {
+        (void)close(file);
+    }
+    return rc;
 }
 
 void aq_log_file_fini(aq_log_file *log)

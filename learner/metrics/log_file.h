@@ -1,6 +1,6 @@
 /*
- * Log file: a file that grows by whole records, each by one write. What a full disk cut short is
- * taken back, so that a reader never finds a part of a record before others. One owner.
+ * Log file: a file that grows by whole records, each by one write. What a full disk or a crash cut
+ * short is taken back, so that a reader never finds a part of a record before others. One owner.
  */
 #ifndef AQ_LEARNER_METRICS_LOG_FILE_H
 #define AQ_LEARNER_METRICS_LOG_FILE_H
@@ -15,9 +15,9 @@ typedef struct aq_log_file {
     uint64_t size; /* of whole records */
 } aq_log_file;
 
-/* Takes over `file`, which is open for writing and has `size` bytes of whole records: what it has
- * beyond them is cut off. It is the log's on failure, too. */
-int aq_log_file_init(aq_log_file *log, int file, uint64_t size) AQ_MUST_USE;
+/* Of records that are lines: makes the file, or goes on behind the last whole line of one that is
+ * there. What it has beyond that is cut off. */
+int aq_log_file_open(const char *path, aq_log_file *ret_log) AQ_MUST_USE;
 void aq_log_file_fini(aq_log_file *log);
 
 /* AQ_E_NO_SPACE, AQ_E_IO ...: nothing was appended. */

@@ -3,36 +3,25 @@
  */
 #include "learner/metrics/metrics.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "common/sys/print_json.h"
 #include "learner/metrics/line_pace.h"
+#include "learner/metrics/log_file.h"
 
 struct aq_metrics {
     char path[PATH_MAX];
-    int file;
-    bool torn; /* the file ends within a line that a full disk cut short: the next begins with \n */
+    aq_log_file log;
     aq_metrics_mirror *mirror; /* NULL: none */
     aq_line_pace progress;
     aq_error trouble; /* of the last line that was tried; its text is "" where it was written */
 };
-
-/* Whether an earlier process left the file with a line that has no end. */
-static bool ends_within_a_line(int file)
-{
-    char last = '\n';
-    off_t size = lseek(file, 0, SEEK_END);
-    return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
-}
 
 int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error)
 {
@@ -44,12 +33,11 @@ int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *err
     if (rc != 0) {
         goto fail;
     }
-    metrics->file = open(metrics->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (metrics->file < 0) {
-        rc = aq_fail(error, aq_error_from_errno(errno), "%s: %s", metrics->path, strerror(errno));
+    rc = aq_log_file_open(metrics->path, &metrics->log);
+    if (rc != 0) {
+        rc = aq_fail(error, rc, "%s: %s", metrics->path, aq_error_text(rc));
         goto fail;
     }
-    metrics->torn = ends_within_a_line(metrics->file);
     *ret_metrics = metrics;
     return 0;
 fail:
@@ -62,7 +50,7 @@ void aq_metrics_close(aq_metrics *metrics)
     if (!metrics) {
         return;
     }
-    (void)close(metrics->file);
+    aq_log_file_fini(&metrics->log);
     aq_metrics_mirror_close(metrics->mirror);
     aq_free(metrics);
 }
@@ -79,24 +67,9 @@ static int append_text(aq_metrics *metrics, const json_t *line)
     if (!text) {
         return aq_fail(&metrics->trouble, AQ_E_NOMEM, "%s: out of memory", metrics->path);
     }
-    size_t size = strlen(text);
-    char *whole = aq_alloc(size + 2, 1);
-    int rc = AQ_E_NOMEM;
-    if (whole) {
-        size_t start = metrics->torn ? 1 : 0;
-        whole[0] = '\n';
-        memcpy(whole + start, text, size);
-        whole[start + size] = '\n';
-        ssize_t written = write(metrics->file, whole, start + size + 1);
-        rc = written == (ssize_t)(start + size + 1) ? 0 : AQ_E_NO_SPACE;
-        if (written < 0) {
-            rc = aq_error_from_errno(errno);
-        }
-        if (written > 0) {
-            metrics->torn = whole[written - 1] != '\n';
-        }
-        aq_free(whole);
-    }
+    const size_t size = strlen(text);
+    text[size] = '\n'; /* for its end, which nothing reads any more */
+    const int rc = aq_log_file_append(&metrics->log, text, size + 1);
     free(text);
     return rc != 0 ? aq_fail(&metrics->trouble, rc, "%s: %s", metrics->path, aq_error_text(rc)) : 0;
 }

@@ -1,7 +1,6 @@
 /*
- * Metrics: metrics.jsonl of the run folder, one JSON object a line, appended by one write each, so
- * that a crash leaves whole lines. A line that a full disk cut short stays by itself: what follows
- * begins a new one, also after a restart. Numbers that are not finite are null. Loop thread only.
+ * Metrics: metrics.jsonl of the run folder, one JSON object a line, each whole or not there
+ * (log_file.h). Numbers that are not finite are null. Loop thread only.
  */
 #ifndef AQ_LEARNER_METRICS_METRICS_H
 #define AQ_LEARNER_METRICS_METRICS_H

@@ -125,8 +125,8 @@ static int make_file(aq_tensorboard *board, const char *folder, int64_t wall_ns,
     if (file < 0) {
         return aq_fail(error, aq_error_from_errno(errno), "%s: %s", board->path, strerror(errno));
     }
-    rc = aq_log_file_init(&board->log, file, 0);
-    return rc != 0 ? aq_fail(error, rc, "%s: %s", board->path, aq_error_text(rc)) : 0;
+    board->log.file = file;
+    return 0;
 }
 
 int aq_tensorboard_open(const char *folder, bool goes_on, aq_tensorboard **ret_board,
