@@ -70,8 +70,8 @@ static int open_run(aq_learner_parts *parts, aq_error *error)
     return rc;
 }
 
-/* What the run tells of itself. A folder that was refused is not written to, nor does a learner
- * write that was: with another address it is to begin there. */
+/* What the run tells of itself. It comes after whatever refuses this folder or this learner, which
+ * is to begin there with another address: neither leaves anything in it. */
 static int open_records(aq_learner_parts *parts, aq_error *error)
 {
     int rc = open_metrics(parts, error);

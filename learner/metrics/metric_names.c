@@ -31,13 +31,6 @@ static void walk_part(const number_walk *of, const char *name, const char *part,
     }
 }
 
-/* Who an element of a list is; NULL when it doesn't say. */
-static const char *name_of(const json_t *element)
-{
-    const char *name = json_string_value(json_object_get(element, "name"));
-    return name ? name : json_string_value(json_object_get(element, "role"));
-}
-
 static void walk(const number_walk *of, const char *name, const json_t *value, int depth)
 {
     if (json_is_number(value) && isfinite(json_number_value(value))) {
@@ -53,7 +46,7 @@ static void walk(const number_walk *of, const char *name, const json_t *value, i
         walk_part(of, name, key, part, depth);
     }
     for (size_t i = 0; i < json_array_size(value); i++) {
-        const char *who = name_of(json_array_get(value, i));
+        const char *who = json_string_value(json_object_get(json_array_get(value, i), "name"));
         if (who) {
             walk_part(of, name, who, json_array_get(value, i), depth);
         }

@@ -1,8 +1,8 @@
 /*
  * Metric names: the numbers of a line of metrics.jsonl, one by one, by the names that other
- * people's tools show. Those within objects have their path, "replay/stored"; elements of a list
- * that say who they are have that in it, "energy/roles/actor/energy_j". Lists of plain numbers,
- * such as histograms, are left out. Any thread; no state.
+ * people's tools show. Those within objects have their path, "energy/roles/actor/energy_j";
+ * elements of a list that have a name have that in it, "replay/tables/main/items". Lists of plain
+ * numbers, such as histograms, are left out. Any thread; no state.
  */
 #ifndef AQ_LEARNER_METRICS_METRIC_NAMES_H
 #define AQ_LEARNER_METRICS_METRIC_NAMES_H

@@ -2,10 +2,12 @@
  * Run folder: what a run leaves behind.
  *
  *   run.json         who this run is: id, task, seed, when it was made
- *   config.yaml      the configuration as resolved
+ *   config.yaml      the configuration as resolved; config.given.yaml, as it was given, while
+ *                    something is changed (given_settings.h)
  *   metrics.jsonl    one JSON object a line: progress and evaluations
  *   metrics.csv      the same as a table; log.csv turns it off
  *   events.out.tfevents.*  the same for TensorBoard; log.tensorboard turns them off
+ *   energy.json      what the run took, by role (energy_file.h)
  *   checkpoints/     step-*.aqc
  *   policy.aq        the best version so far, as broadcast; policy.fp32.aq the same in fp32
  *   versions         the policy numbers reserved so far

@@ -16,7 +16,7 @@ static const char progress_text[] =
     "{\"event\":\"progress\",\"wall_s\":1.5,\"env_steps\":100,\"learner_steps\":20,\"loss\":0.25,"
     "\"q_mean\":null,\"training_return\":9,\"replay\":{\"stored\":7,\"staleness\":[1,2],"
     "\"tables\":[{\"name\":\"main\",\"items\":3}]},"
-    "\"energy\":{\"source\":\"model\",\"roles\":[{\"role\":\"actor\",\"energy_j\":2.5}]}}";
+    "\"energy\":{\"source\":\"model\",\"roles\":{\"actor\":{\"energy_j\":2.5}}}}";
 
 static const char evaluation_text[] =
     "{\"event\":\"evaluation\",\"wall_s\":2,\"env_steps\":150,\"policy_version\":3,"
