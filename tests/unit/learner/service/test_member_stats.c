@@ -14,27 +14,32 @@ static void aq_member_stats_teardown(aq_member_stats *stats)
     aq_member_stats_fini(stats);
 }
 
-static void put_actor(aq_member_stats *stats, uint64_t incarnation, uint64_t env_steps)
+/* What one member says: that which is not NULL. */
+static void put(aq_member_stats *stats, uint64_t incarnation, Actorq__V1__ActorStats *actor,
+                Actorq__V1__ReplayStats *replay)
 {
     Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
-    Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
     request.incarnation = incarnation;
-    request.actor = &actor;
+    request.actor = actor;
+    request.replay = replay;
+    aq_member_stats_put(stats, replay != NULL ? AQ_ROLE_REPLAY : AQ_ROLE_ACTOR, &request);
+}
+
+static void put_actor(aq_member_stats *stats, uint64_t incarnation, uint64_t env_steps)
+{
+    Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
     actor.env_steps = env_steps;
-    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
+    put(stats, incarnation, &actor, NULL);
 }
 
 static void put_replay(aq_member_stats *stats, uint64_t incarnation, const char *waiting)
 {
-    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
     char text[1024];
     snprintf(text, sizeof(text), "%s", waiting);
-    request.incarnation = incarnation;
-    request.replay = &replay;
     replay.inserted = incarnation;
     replay.waiting = text; /* gone when this returns */
-    aq_member_stats_put(stats, AQ_ROLE_REPLAY, &request);
+    put(stats, incarnation, NULL, &replay);
     memset(text, '!', sizeof(text));
 }
 
@@ -54,24 +59,19 @@ TEST_IN(aq_member_stats, stats, the_last_word_is_kept)
 
 TEST_IN(aq_member_stats, stats, a_heartbeat_without_numbers_leaves_those_before_it)
 {
-    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     put_actor(stats, 5, 10);
-    request.incarnation = 5;
-    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
+    put(stats, 5, NULL, NULL);
     assert_int_equal(aq_member_stats_find(stats, 5)->actor.env_steps, 10);
 }
 
 static void put_times(aq_member_stats *stats, uint64_t incarnation, uint64_t env_steps,
                       double inference_s, double running_s)
 {
-    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
-    request.incarnation = incarnation;
-    request.actor = &actor;
     actor.env_steps = env_steps;
     actor.inference_s = inference_s;
     actor.running_s = running_s;
-    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
+    put(stats, incarnation, &actor, NULL);
 }
 
 /* An actor that lived on when the learner died begins with what another learner has counted. */
@@ -98,12 +98,9 @@ TEST_IN(aq_member_stats, stats, what_was_spent_counts_from_the_first_word_on_and
 
 static void put_outdated(aq_member_stats *stats, uint64_t incarnation, uint64_t outdated)
 {
-    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
-    request.incarnation = incarnation;
-    request.replay = &replay;
     replay.outdated = outdated;
-    aq_member_stats_put(stats, AQ_ROLE_REPLAY, &request);
+    put(stats, incarnation, NULL, &replay);
 }
 
 TEST_IN(aq_member_stats, stats, what_shards_dropped_is_counted_over_their_restarts)
@@ -167,12 +164,9 @@ TEST_IN(aq_member_stats, stats, a_long_text_is_cut)
 
 static void put_failure(aq_member_stats *stats, uint64_t incarnation, const char *why)
 {
-    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
-    request.incarnation = incarnation;
-    request.actor = &actor;
     actor.env_failure = (char *)(uintptr_t)why;
-    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
+    put(stats, incarnation, &actor, NULL);
 }
 
 static size_t failure_size(const aq_member_stats *stats, uint64_t incarnation)
@@ -205,15 +199,11 @@ TEST_IN(aq_member_stats, stats, what_went_wrong_is_cut_and_kept_of_some)
 TEST_IN(aq_member_stats, stats, what_is_not_known_of_a_message_is_not_kept)
 {
     ProtobufCMessageUnknownField unknown = {.tag = 999};
-    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
     Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
-    request.incarnation = 5;
-    request.actor = &actor;
-    request.replay = &replay;
     actor.base.n_unknown_fields = replay.base.n_unknown_fields = 1;
     actor.base.unknown_fields = replay.base.unknown_fields = &unknown;
-    aq_member_stats_put(stats, AQ_ROLE_ACTOR, &request);
+    put(stats, 5, &actor, &replay);
     const aq_member_stats_row *row = aq_member_stats_find(stats, 5);
     assert_int_equal(row->actor.base.n_unknown_fields, 0);
     assert_null(row->actor.base.unknown_fields);
