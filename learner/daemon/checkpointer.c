@@ -148,7 +148,8 @@ static void fill_facts(const aq_learner_parts *parts, run_facts *facts)
     take_policy(parts, facts);
 }
 
-void aq_checkpointer_gather(aq_checkpointer *checkpointer)
+/* Copies what the loop knows, for the next write. */
+static void gather(aq_checkpointer *checkpointer)
 {
     run_facts facts = {0};
     fill_facts(checkpointer->parts, &facts);
@@ -161,7 +162,7 @@ void aq_checkpointer_gather(aq_checkpointer *checkpointer)
 
 void aq_checkpointer_begin(aq_checkpointer *checkpointer)
 {
-    aq_checkpointer_gather(checkpointer);
+    gather(checkpointer);
     atomic_store(&checkpointer->is_running, true);
 }
 
@@ -214,12 +215,13 @@ static void write_files(aq_checkpointer *checkpointer, const run_facts *facts,
     }
     outcome->wrote_checkpoint = true;
     if (facts->best.is_unwritten) {
-        const aq_publication best = {.snapshot = facts->best.snapshot, .twin = facts->best.twin};
-        rc = aq_run_folder_write_policy(&checkpointer->parts->folder, &best, &outcome->error);
+        const aq_snapshot *best = facts->best.snapshot;
+        rc = aq_run_folder_write_policy(&checkpointer->parts->folder, best, facts->best.twin,
+                                        &outcome->error);
         if (rc != 0) {
             return;
         }
-        outcome->policy_version = best.snapshot->version;
+        outcome->policy_version = best->version;
         outcome->wrote_policy = true;
     }
     (void)snprintf(outcome->path, sizeof(outcome->path), "%s", path);

@@ -45,10 +45,7 @@ void aq_checkpointer_hurry(aq_checkpointer *checkpointer, int64_t now_ns);
 bool aq_checkpointer_is_busy(const aq_checkpointer *checkpointer);
 uint64_t aq_checkpointer_step(const aq_checkpointer *checkpointer); /* of the newest on disk */
 
-/* Copies what the loop knows, for the next write. */
-void aq_checkpointer_gather(aq_checkpointer *checkpointer);
-
-/* One is wanted, and will be written: gathers, and is busy until then. */
+/* One is wanted, and will be written: copies what the loop knows, and is busy until then. */
 void aq_checkpointer_begin(aq_checkpointer *checkpointer);
 
 /* What a write came to: takes note of it, and says it in the log. */

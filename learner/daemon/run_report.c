@@ -186,7 +186,7 @@ static void fill_replay_use(aq_run_report *report, Actorq__V1__ReplayUseStatus *
     aq_training_figures_of(report->parts->training, &figures);
     const aq_prefetch_counts *now = &figures.sampling;
     const aq_spent shards = aq_learner_service_spent(report->parts->service, AQ_ROLE_REPLAY);
-    use->outdated = report->outdated + aq_ranks_outdated(figures.ranks) +
+    use->outdated = report->outdated + aq_ranks_outdated(&report->parts->ranks) +
                     (uint64_t)fmin(shards.of[AQ_SPENT_OUTDATED], OUTDATED_MAX);
     use->answers = now->answers;
     use->answer_ms_mean = report->window.answer_ms;
@@ -406,14 +406,13 @@ static json_t *trainer_time(const aq_trainer_times *times)
 }
 
 /* The first rank's, and of the others what they told last. */
-static json_t *learner_time(const aq_training_figures *figures)
+static json_t *learner_time(const aq_training_figures *figures, const aq_ranks *ranks)
 {
-    const uint32_t ranks = figures->ranks->count;
     json_t *own = trainer_time(&figures->times);
     (void)json_object_set_new(own, "quantizing_s", json_real(aq_ns_to_s(figures->quantizing_ns)));
-    json_t *others = ranks > 1 ? json_array() : NULL;
-    for (uint32_t rank = 1; rank < ranks; rank++) {
-        (void)json_array_append_new(others, trainer_time(&figures->ranks->accounts[rank].times));
+    json_t *others = ranks->count > 1 ? json_array() : NULL;
+    for (uint32_t rank = 1; rank < ranks->count; rank++) {
+        (void)json_array_append_new(others, trainer_time(&ranks->accounts[rank].times));
     }
     if (others != NULL) {
         (void)json_object_set_new(own, "other_ranks", others); /* short of memory: left out */
@@ -438,5 +437,6 @@ json_t *aq_run_report_time(const aq_run_report *report)
     aq_training_figures figures;
     aq_training_figures_of(report->parts->training, &figures);
     return json_pack("{s:o, s:o, s:o}", "actors", actors_time(report->parts->service), "learner",
-                     learner_time(&figures), "replay", replay_time(report->parts->service));
+                     learner_time(&figures, &report->parts->ranks), "replay",
+                     replay_time(report->parts->service));
 }

@@ -136,10 +136,9 @@ static aq_snapshot *read_policy(const aq_run_folder *folder, const char *name, u
 static void write_best(const aq_run_folder *folder, aq_best_policy *best)
 {
     aq_snapshot *written = read_policy(folder, "policy.aq", best->result.version);
-    const aq_publication publication = {.snapshot = best->snapshot, .twin = best->twin};
     aq_error ignored;
-    best->is_unwritten =
-        written == NULL && aq_run_folder_write_policy(folder, &publication, &ignored) != 0;
+    best->is_unwritten = written == NULL && aq_run_folder_write_policy(folder, best->snapshot,
+                                                                       best->twin, &ignored) != 0;
     aq_snapshot_unref(written);
 }
 

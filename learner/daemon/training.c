@@ -433,7 +433,7 @@ int aq_training_checkpoint_last(aq_training *training, bool again, aq_error *err
             return aq_fail(error, AQ_E_PEER, "a rank that shared the networks is lost");
         }
     }
-    aq_checkpointer_gather(parts->checkpointer);
+    aq_checkpointer_begin(parts->checkpointer);
     aq_checkpointer_write(parts->checkpointer, training->last, aq_training_step(training),
                           &outcome);
     outcome.is_last = !again;
@@ -491,7 +491,6 @@ void aq_training_figures_of(const aq_training *training, aq_training_figures *re
 {
     *ret_figures = (aq_training_figures){
         .times = aq_trainer_spent(training->trainer),
-        .ranks = &training->parts->ranks,
         .quantizing_ns = aq_quantizer_stage_busy_ns(training->stage),
         .sampling = aq_prefetch_counts_of(aq_shard_feed_prefetch(training->feed))};
 }

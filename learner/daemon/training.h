@@ -63,7 +63,6 @@ void aq_training_look(aq_training *training, aq_trainer_progress *ret_progress);
 /* Since the start of this process. */
 typedef struct aq_training_figures {
     aq_trainer_times times;
-    const aq_ranks *ranks; /* that train with it, and what they told; lent */
     int64_t quantizing_ns;
     aq_prefetch_counts sampling;
 } aq_training_figures;

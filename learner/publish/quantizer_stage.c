@@ -228,11 +228,6 @@ bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params 
     return hand_over(stage, due);
 }
 
-bool aq_quantizer_stage_has_place(const aq_quantizer_stage *stage)
-{
-    return aq_queue_count(stage->free_policy) > 0;
-}
-
 bool aq_quantizer_stage_await_place(aq_quantizer_stage *stage, int timeout_ms)
 {
     void *place = NULL;

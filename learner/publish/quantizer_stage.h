@@ -52,9 +52,6 @@ void aq_quantizer_stage_destroy(aq_quantizer_stage *stage); /* NULL is fine; sto
 bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params *params,
                                      uint64_t step, const float *obs, size_t rows);
 
-/* The same thread: whether it would be taken, unless the stage is stopped. */
-bool aq_quantizer_stage_has_place(const aq_quantizer_stage *stage);
-
 /* The same thread: the arrays that a checkpoint has to be written to, of config.arrays' shapes;
  * NULL when they are not free. Then they are to be offered; unless they are whole, or when the
  * stage was stopped, nothing comes of it, which is false. */

@@ -167,13 +167,13 @@ int aq_run_folder_begin(const aq_run_folder *folder, const aq_run_config *config
     return rc == 0 ? write_identity(folder, identity, config, error) : rc;
 }
 
-int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,
-                               aq_error *error)
+int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_snapshot *snapshot,
+                               const aq_snapshot *twin, aq_error *error)
 {
     char path[PATH_MAX];
     int rc = path_of(folder, "policy.fp32.aq", path, error);
-    if (rc == 0 && publication->twin != NULL) {
-        rc = aq_policy_file_write(path, publication->twin, error);
+    if (rc == 0 && twin != NULL) {
+        rc = aq_policy_file_write(path, twin, error);
     } else if (rc == 0) {
         (void)unlink(path); /* it is of another version */
     }
@@ -181,7 +181,7 @@ int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication
         rc = path_of(folder, "policy.aq", path, error);
     }
     if (rc == 0) {
-        rc = aq_policy_file_write(path, publication->snapshot, error);
+        rc = aq_policy_file_write(path, snapshot, error);
     }
     return rc;
 }

@@ -23,7 +23,7 @@
 
 #include "common/base/error.h"
 #include "common/config/run_config.h"
-#include "learner/publish/publication.h"
+#include "common/policy/snapshot.h"
 
 typedef struct aq_run_folder {
     char path[PATH_MAX];
@@ -49,8 +49,9 @@ int aq_run_folder_begin(const aq_run_folder *folder, const aq_run_config *config
 int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
                                aq_error *error) AQ_MUST_USE;
 
-/* policy.aq and policy.fp32.aq, each replaced atomically. Without a twin there is no fp32 file. */
-int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,
-                               aq_error *error) AQ_MUST_USE;
+/* policy.aq and policy.fp32.aq, each replaced atomically. Without a twin, which is NULL then, there
+ * is no fp32 file. */
+int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_snapshot *snapshot,
+                               const aq_snapshot *twin, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -50,7 +50,7 @@ static bool has_place(void *user)
 {
     const aq_trainer *trainer = user;
     return trainer->config.stage == NULL || trainer->config.is_paced ||
-           aq_quantizer_stage_has_place(trainer->config.stage);
+           aq_quantizer_stage_await_place(trainer->config.stage, 0);
 }
 
 static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,

@@ -130,7 +130,7 @@ static void die_between(resume_desk *desk)
     aq_publication older, newer;
     learner_kit_publication(&desk->kit, 2, AQ_FORMAT_INT8_CHANNEL, &older);
     learner_kit_publication(&desk->kit, 7, AQ_FORMAT_INT8_CHANNEL, &newer);
-    must(aq_run_folder_write_policy(&desk->folder, &older, NULL));
+    must(aq_run_folder_write_policy(&desk->folder, older.snapshot, older.twin, NULL));
     write_checkpoint(desk, newer.snapshot);
     aq_publication_fini(&older);
     aq_publication_fini(&newer);

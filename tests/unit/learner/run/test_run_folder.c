@@ -291,7 +291,8 @@ TEST_IN(run_dir, dir, the_policy_is_written_in_both_forms_and_replaced)
         aq_publication publication;
         aq_snapshot *read = NULL;
         learner_kit_publication(&kit, version, AQ_FORMAT_INT8_CHANNEL, &publication);
-        assert_int_equal(aq_run_folder_write_policy(&folder, &publication, NULL), 0);
+        assert_int_equal(
+            aq_run_folder_write_policy(&folder, publication.snapshot, publication.twin, NULL), 0);
         assert_int_equal(aq_policy_file_read(run_dir_path(dir, "policy.aq"), &read, NULL), 0);
         assert_int_equal(read->version, version);
         assert_int_equal(read->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
@@ -312,9 +313,9 @@ TEST_IN(run_dir, dir, a_policy_without_its_fp32_form_leaves_no_other_version_bes
     aq_run_folder folder = begin(dir);
     learner_kit_init(&kit, 1);
     learner_kit_publication(&kit, 3, AQ_FORMAT_INT8_CHANNEL, &publication);
-    assert_int_equal(aq_run_folder_write_policy(&folder, &publication, NULL), 0);
-    const aq_publication alone = {.snapshot = publication.snapshot};
-    assert_int_equal(aq_run_folder_write_policy(&folder, &alone, NULL), 0);
+    assert_int_equal(
+        aq_run_folder_write_policy(&folder, publication.snapshot, publication.twin, NULL), 0);
+    assert_int_equal(aq_run_folder_write_policy(&folder, publication.snapshot, NULL, NULL), 0);
     assert_true(aq_path_exists(run_dir_path(dir, "policy.aq")));
     assert_false(aq_path_exists(run_dir_path(dir, "policy.fp32.aq")));
     aq_publication_fini(&publication);
@@ -329,7 +330,8 @@ TEST_IN(run_dir, dir, a_policy_that_can_not_be_written_is_named)
     learner_kit_init(&kit, 1);
     learner_kit_publication(&kit, 3, AQ_FORMAT_INT8_CHANNEL, &publication);
     assert_int_equal(mkdir(run_dir_path(dir, "policy.aq"), 0777), 0);
-    assert_true(aq_run_folder_write_policy(&folder, &publication, &refusal) != 0);
+    assert_true(
+        aq_run_folder_write_policy(&folder, publication.snapshot, publication.twin, &refusal) != 0);
     assert_says(refusal.text, "policy.aq");
     aq_publication_fini(&publication);
     learner_kit_fini(&kit);
