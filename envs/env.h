@@ -9,9 +9,9 @@
  *   `step_limit`, and whoever drives the environment truncates. The observation after the last step
  *   is written before any reset.
  *
- * State is plain data that memcpy copies and saves, unless the class says otherwise (begin, end,
- * save, restore), as those do whose state lies in a library or in another process. All randomness
- * comes from the `rng` that is handed in: the same seed and actions give the same bits.
+ * State is plain data, unless the class says otherwise (begin, end), as those do whose state lies
+ * in a library or in another process. All randomness comes from the `rng` that is handed in: the
+ * same seed and actions give the same bits.
  *
  * One thread at a time for one set of parameters and its states.
  */

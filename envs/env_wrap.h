@@ -4,9 +4,10 @@
  *   time_limit=N     an episode is cut after N steps, in place of the task's own limit
  *   action_repeat=N  each action is taken N times, 1 to 64; rewards add up, and what is seen is
  *                    what the last of them led to. The task's own limit counts the single ones
- *   frame_stack=N    the last N observations, 1 to 16, are seen as one, the oldest first: along the
- *                    last axis of an image, behind each other otherwise. The first of an episode
- *                    stands for those before it. Each is sent and stored once (frames.h)
+ *   frame_stack=N    the last N observations, 1 to 16, are seen as one, the oldest first: those of
+ *                    two or more dimensions along the last axis, others behind each other. The
+ *                    first of an episode stands for those before it. Each is sent and stored once
+ *                    (frames.h)
  *   obs_scale=X      observations of floats are multiplied
  *   reward_scale=X   rewards are multiplied, and so is the threshold
  *   clip_reward=yes  rewards are held between -1 and 1, after that; there is no threshold then
@@ -18,8 +19,8 @@
  *                    processor time for it: an environment that is slow in the way of a device or
  *                    of a remote one. Environments of one process sleep one after the other
  *
- * Around the environment comes one whose class is made for it. It is as any other: its state can be
- * saved, and the same seed gives the same bits.
+ * Around the environment comes one whose class is made for it. It is as any other: the same seed
+ * gives the same bits.
  */
 #ifndef AQ_ENVS_ENV_WRAP_H
 #define AQ_ENVS_ENV_WRAP_H

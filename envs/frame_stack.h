@@ -1,6 +1,6 @@
 /*
- * Frame stack: the last observations of an environment, scaled, as one row. Frames of an image lie
- * along its last axis, and those of a grey one of bytes, (height, width), along one behind it;
+ * Frame stack: the last observations of an environment, scaled, as one row. Frames of more
+ * than two dimensions lie along the last, and those of two, (height, width), along one behind it;
  * others lie behind each other. The oldest is first.
  *
  * Constant after init; any thread.

@@ -6,7 +6,7 @@
  * step costs little more than the environment itself.
  *
  * An episode is reset with a seed drawn from the lane's random numbers; whether it is then the same
- * again is up to the environment. A state can't be saved: it is in another process.
+ * again is up to the environment.
  */
 #ifndef AQ_ENVS_PYTHON_PYTHON_ENV_H
 #define AQ_ENVS_PYTHON_PYTHON_ENV_H
