@@ -45,8 +45,10 @@ int main(int argc, char **argv)
         return status;
     }
     int rc = aq_daemon_check_learner(options.learner_url, &error);
-    if (rc == 0 && options.gradients && !options.evaluate) {
-        rc = aq_gradient_load(argv, &options.open_gradients, &error);
+    if (rc == 0 && options.gradients) {
+        rc = options.evaluate ? aq_fail(&error, AQ_E_INVALID,
+                                        "an evaluator sends no gradients: leave --gradients out")
+                              : aq_gradient_load(argv, &options.open_gradients, &error);
     }
     if (rc == 0) {
         rc = aq_actor_run(&options, &status, &error);

@@ -75,6 +75,9 @@ class TestRefusals(Newcomer):
                  "--set actor.count: that is what --parallel says"),
                 ("replay import steps.aqds store --parent 1", "the parent, process 1, is gone")):
             self.refused(f"actorq {line}", said)
+        actor = os.path.join(os.path.dirname(ACTORQ), "../actor/actorq-actor")
+        self.refused(f"'{actor}' --learner tcp://127.0.0.1:1 --evaluate --gradients",
+                     "an evaluator sends no gradients: leave --gradients out")
         self.assertEqual(os.listdir(), [])
 
     def test_a_folder_that_another_command_has_just_taken(self):
