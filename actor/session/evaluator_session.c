@@ -41,7 +41,8 @@ struct aq_evaluator_session {
     /* For statistics. */
     uint64_t env_steps;
     uint64_t episodes;
-    double return_mean; /* of the last result */
+    double return_mean;       /* of the last result */
+    uint64_t failures_before; /* of environments, in the run's cores before this one */
     uint64_t told_failures;
 };
 
@@ -51,6 +52,7 @@ static void drop_core(aq_evaluator_session *session)
 {
     if (session->core != NULL) {
         aq_engine *engine;
+        session->failures_before += aq_trial_failures(aq_evaluator_core_trial(session->core));
         while ((engine = aq_evaluator_core_set_engine(session->core, NULL)) != NULL) {
             aq_engine_destroy(engine);
         }
@@ -69,6 +71,7 @@ static void forget_run(aq_evaluator_session *session)
     session->env_steps = 0;
     session->episodes = 0;
     session->return_mean = (double)NAN;
+    session->failures_before = 0;
 }
 
 /* What was not compared is told as it is. */
@@ -206,8 +209,9 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->episodes = session->episodes;
     stats->return_mean = session->return_mean;
     stats->policy_version = session->version;
+    stats->env_failures = session->failures_before;
     if (session->core != NULL) {
-        stats->env_failures = aq_trial_failures(aq_evaluator_core_trial(session->core));
+        stats->env_failures += aq_trial_failures(aq_evaluator_core_trial(session->core));
         stats->env_failure = aq_wire_text(aq_trial_failure(aq_evaluator_core_trial(session->core)));
     }
 }
