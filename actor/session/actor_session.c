@@ -105,6 +105,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
         rc = add_gradients(session, view, incarnation, error);
     }
     if (rc != 0) {
+        drop_core(session);
         return rc;
     }
     aq_actor_core_set_clock(session->core, session->config.clock_ns);
@@ -121,6 +122,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     rc = aq_policy_session_start(session->policy, view, &feed, view->settings.versions_max > 0,
                                  error);
     if (rc != 0) {
+        drop_core(session);
         return rc;
     }
     aq_shard_session_start(session->shards, view, incarnation, session->core);

@@ -137,6 +137,7 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     rc = aq_policy_session_start(session->policy, view, &feed, /* is_awaited: */ false, error);
     aq_env_task_fini(&task);
     if (rc != 0) {
+        drop_core(session);
         return rc;
     }
     aq_report_session_start(session->reports, view);

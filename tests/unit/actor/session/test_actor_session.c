@@ -252,6 +252,24 @@ TEST_ON_STAGE(a_task_that_is_not_in_this_build_is_the_end_with_failure)
     assert_int_equal(stage->learner.leaves, 1);
 }
 
+TEST(a_run_that_could_not_be_begun_leaves_no_core)
+{
+    enum { ALLOCATIONS = 200 }; /* more than it takes to join */
+    uint32_t refused = 0;
+    for (uint64_t nth = 1; nth <= ALLOCATIONS; nth++) {
+        actor_stage *stage = stage_open();
+        aq_memory_fail_at(nth, 0);
+        stage_pass(stage, 5);
+        aq_memory_fail_at(0, 0);
+        if (stage_phase(stage) == AQ_PARTICIPANT_DONE) {
+            assert_null(aq_actor_session_core(stage->session));
+            refused++;
+        }
+        stage_close(stage);
+    }
+    assert_true(refused > 0);
+}
+
 TEST_ON_STAGE(stopping_sends_what_is_open_and_leaves)
 {
     stage_act(stage, 20 * KIT_ENVS + 1, 10);
