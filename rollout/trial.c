@@ -19,22 +19,23 @@
 enum { FAILURES_MAX = 8 };
 #define STANDSTILL_NS (60 * AQ_NS_PER_S)
 
-/* Episodes have the streams from 0 on, and those in their places the ones so far behind. */
-#define ANEW_STREAMS  (UINT64_C(1) << 32)
-#define RANDOM_STREAM UINT64_C(0x72616e646f6d) /* "random" */
+/* Episodes have the streams from 0 on, those in their places the ones so far behind, and what acts
+ * at random in them the ones that begin here. */
+#define ANEW_STREAMS   (UINT64_C(1) << 32)
+#define RANDOM_STREAMS UINT64_C(0x72616e646f6d) /* "random" */
 
 typedef struct trial_lane {
     uint32_t episode;  /* which it plays */
     uint32_t failures; /* of the episode, in a step */
     bool has_begun;
     bool is_anew;
+    aq_rng random; /* for the episode's actions at random */
 } trial_lane;
 
 struct aq_trial {
     aq_vec_env *vec;
     uint64_t seed;
     bool has_script;
-    aq_rng random;  /* for actions at random */
     uint64_t steps; /* of environments, over all trials */
     uint32_t episodes_max;
     uint32_t episodes; /* of this trial */
@@ -132,6 +133,7 @@ static void note_start(aq_trial *trial, uint32_t lane)
     own->is_anew |= own->failures > 1 || (!own->has_begun && !is_fresh(trial, lane));
     if (own->has_begun) {
         aq_act_begin(trial->act, lane);
+        aq_rng_init(&own->random, trial->seed, RANDOM_STREAMS + stream_of(own));
     }
 }
 
@@ -163,7 +165,6 @@ void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
     uint32_t lanes = aq_trial_lanes(trial);
     uint32_t playing = episodes < lanes ? episodes : lanes;
     trial->seed = seed;
-    aq_rng_init(&trial->random, seed, RANDOM_STREAM);
     trial->episodes = episodes;
     trial->finished = 0;
     trial->cut_off = 0;
@@ -232,7 +233,7 @@ static void act_without_policy(aq_trial *trial)
             task->env->class->script(task->env->params, vec->obs + (size_t)lane * task->obs_bytes,
                                      action);
         } else {
-            aq_action_random(&task->env->schema.action, &trial->random, action);
+            aq_action_random(&task->env->schema.action, &trial->lanes[lane].random, action);
         }
     }
 }

@@ -1,9 +1,10 @@
 /*
  * Trial: exactly so many greedy episodes of one policy, many at once, in slices.
  *
- * Each episode draws from a random stream of its own, and all that were begun are finished. So the
- * result is a function of policy, seed and number alone: short episodes are not favoured, and it
- * does not matter how many lanes there are or in which order they finish. One thread at a time.
+ * Each episode draws from a random stream of its own, and what acts at random in it from another,
+ * and all that were begun are finished. So the result is a function of policy, seed and number
+ * alone: short episodes are not favoured, and it does not matter how many lanes there are or in
+ * which order they finish. One thread at a time.
  */
 #ifndef AQ_ROLLOUT_TRIAL_H
 #define AQ_ROLLOUT_TRIAL_H

@@ -78,12 +78,15 @@ TEST(a_trial_plays_exactly_the_episodes_of_its_seed)
 
 TEST(the_result_does_not_depend_on_the_lanes)
 {
-    aq_trial_result one = trial_in(1, EPISODES);
-    for (uint32_t lanes = 2; lanes <= EPISODES; lanes += 7) {
-        aq_trial_result other = trial_in(lanes, EPISODES);
-        assert_int_equal(one.episodes, other.episodes);
-        assert_true(one.return_mean == other.return_mean && one.return_std == other.return_std);
-        assert_true(one.return_min == other.return_min && one.return_max == other.return_max);
+    aq_engine *const engines[] = {engine_of(1, 1), NULL /* actions at random */};
+    EACH_ROW(i, engines) {
+        aq_trial_result one = tally_trial(tally, engines[i], 1, EPISODES, SEED);
+        for (uint32_t lanes = 2; lanes <= EPISODES; lanes += 7) {
+            aq_trial_result other = tally_trial(tally, engines[i], lanes, EPISODES, SEED);
+            assert_int_equal(one.episodes, other.episodes);
+            assert_true(one.return_mean == other.return_mean && one.return_std == other.return_std);
+            assert_true(one.return_min == other.return_min && one.return_max == other.return_max);
+        }
     }
 }
 

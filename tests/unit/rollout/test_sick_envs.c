@@ -8,23 +8,26 @@
 enum { EPISODES = 100, SCREEN = 10 };
 #define SEED UINT64_C(5)
 
-static aq_trial_result trial_in(const char *options, uint32_t lanes)
+static aq_trial_result trial_in(const char *options, uint32_t lanes, bool has_policy)
 {
     aq_env *env = tally_open(&tally_env, options);
-    aq_engine *engine = tally_engine(env, 1, 1, EPISODES);
+    aq_engine *engine = has_policy ? tally_engine(env, 1, 1, EPISODES) : NULL;
     aq_trial_result result = tally_trial(env, engine, lanes, EPISODES, SEED);
     aq_env_unref(env);
     return result;
 }
 
+/* The second time with actions at random. */
 TEST(an_episode_that_failed_is_played_again)
 {
-    aq_trial_result healthy = trial_in("", 3);
-    for (uint32_t lanes = 1; lanes <= 4; lanes++) {
-        aq_trial_result sick = trial_in("?fail_once=3", lanes);
-        assert_true(sick.return_mean == healthy.return_mean);
-        assert_true(sick.return_std == healthy.return_std);
-        assert_int_equal(sick.drawn_anew, 0);
+    for (int has_policy = 1; has_policy >= 0; has_policy--) {
+        aq_trial_result healthy = trial_in("", 3, has_policy);
+        for (uint32_t lanes = 1; lanes <= 4; lanes++) {
+            aq_trial_result sick = trial_in("?fail_once=3", lanes, has_policy);
+            assert_true(sick.return_mean == healthy.return_mean);
+            assert_true(sick.return_std == healthy.return_std);
+            assert_int_equal(sick.drawn_anew, 0);
+        }
     }
 }
 
@@ -33,11 +36,11 @@ TEST(an_episode_that_fails_by_its_numbers_is_drawn_anew)
 {
     static const char *const rows[] = {"?fail_percent=20", "?lose_percent=20"};
     EACH_ROW(i, rows) {
-        const aq_trial_result one = trial_in(rows[i], 1);
+        const aq_trial_result one = trial_in(rows[i], 1, true);
         assert_in_range(one.drawn_anew, 8, 35);
         assert_int_equal(one.episodes, EPISODES);
         for (uint32_t lanes = 2; lanes <= 4; lanes++) {
-            const aq_trial_result other = trial_in(rows[i], lanes);
+            const aq_trial_result other = trial_in(rows[i], lanes, true);
             assert_true(other.return_mean == one.return_mean);
             assert_true(other.return_std == one.return_std);
             assert_int_equal(other.drawn_anew, one.drawn_anew);
