@@ -13,6 +13,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/experience/frames.h"
 #include "envs/frame_stack.h"
 #include "envs/shown_state.h"
 
@@ -40,7 +41,8 @@ typedef struct wrap_params {
     uint32_t inner_limit; /* single steps of an episode; 0: none */
     wrap_options options;
     aq_schema schema; /* of the outer environment */
-    aq_frame_stack stack;
+    aq_frames frames; /* of what is seen */
+    size_t frame_bytes;
     uint32_t states; /* of one that is shown by one of many; else 0 */
     size_t action_bytes;
     size_t inner_at, frames_at, action_at;
@@ -58,7 +60,7 @@ static uint8_t *part(const void *state, size_t at)
 
 static uint8_t *newest_frame(const wrap_params *p, const void *state)
 {
-    return part(state, p->frames_at + (p->stack.frames - 1) * p->stack.frame_bytes);
+    return part(state, p->frames_at + (p->options.frame_stack - 1) * p->frame_bytes);
 }
 
 /* ---- what is seen --------------------------------------------------------------------------- */
@@ -76,7 +78,11 @@ static void observe(const void *params, const void *state, void *obs)
         aq_shown_state_write(p->options.shown, p->states, counted_state(p, state), obs);
         return;
     }
-    aq_frame_stack_write(&p->stack, part(state, p->frames_at), obs);
+    if (p->frames.count == 0) {
+        memcpy(obs, newest_frame(p, state), p->frame_bytes);
+    } else {
+        aq_frames_join(&p->frames, part(state, p->frames_at), obs);
+    }
 }
 
 /* ---- playing -------------------------------------------------------------------------------- */
@@ -98,20 +104,24 @@ static void end(const void *params, void *state)
     p->inner->end(p->inner_params, part(state, p->inner_at));
 }
 
-/* What is not to be seen of a frame of floats. */
-static void hide(const wrap_params *p, uint8_t *frame)
+/* The newest frame as it is to be seen; what is hidden or scaled is of floats. */
+static void retouch(const wrap_params *p, void *state)
 {
-    float *values = (float *)(void *)frame;
+    float *values = (float *)(void *)newest_frame(p, state);
     uint32_t hidden = p->options.mask > 0 ? p->inner->velocities : 0;
     for (size_t i = 0; hidden != 0; i++, hidden >>= 1) {
         values[i] = (hidden & 1) != 0 ? 0.0f : values[i];
+    }
+    const float scale = (float)p->options.obs_scale;
+    for (size_t i = 0; scale != 1.0f && i < p->frame_bytes / sizeof(*values); i++) {
+        values[i] *= scale;
     }
 }
 
 /* After a failure: what is in the newest frame need not be of its space. */
 static void forget(const wrap_params *p, void *state)
 {
-    memset(newest_frame(p, state), 0, p->stack.frame_bytes);
+    memset(newest_frame(p, state), 0, p->frame_bytes);
 }
 
 static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
@@ -123,9 +133,9 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
         forget(p, state);
         return false;
     }
-    hide(p, newest);
-    for (size_t i = 0; i + 1 < p->stack.frames; i++) {
-        memcpy(part(state, p->frames_at + i * p->stack.frame_bytes), newest, p->stack.frame_bytes);
+    retouch(p, state);
+    for (size_t i = 0; i + 1 < p->options.frame_stack; i++) {
+        memcpy(part(state, p->frames_at + i * p->frame_bytes), newest, p->frame_bytes);
     }
     observe(p, state, obs);
     return true;
@@ -172,8 +182,8 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     const void *taken = stick(p, state, rng, action);
     enum aq_step_end ended = AQ_STEP_GOES_ON;
     double sum = 0.0;
-    memmove(part(state, p->frames_at), part(state, p->frames_at + p->stack.frame_bytes),
-            (p->stack.frames - 1) * p->stack.frame_bytes);
+    memmove(part(state, p->frames_at), part(state, p->frames_at + p->frame_bytes),
+            (p->options.frame_stack - 1) * p->frame_bytes);
     for (uint32_t i = 0; i < p->options.action_repeat && ended == AQ_STEP_GOES_ON; i++) {
         float one = 0.0f;
         sleep_for(p->options.sleep_us);
@@ -189,7 +199,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
         *reward = 0.0f;
         return ended;
     }
-    hide(p, newest_frame(p, state));
+    retouch(p, state);
     *reward = shape_reward(&p->options, sum);
     observe(p, state, obs);
     return ended;
@@ -270,17 +280,18 @@ static void fill_params(const aq_env *env, const wrap_options *options, wrap_par
     p->inner_params = env->params;
     p->inner_limit = env->step_limit;
     p->options = *options;
-    aq_frame_stack_init(&p->stack, obs, options->frame_stack, options->obs_scale);
+    p->frame_bytes = aq_space_bytes(obs);
     p->action_bytes = aq_space_bytes(&env->schema.action);
     p->inner_at = aligned(sizeof(wrap_state));
     p->frames_at = p->inner_at + aligned(env->class->state_bytes);
-    p->action_at = p->frames_at + aligned(p->stack.frames * p->stack.frame_bytes);
+    p->action_at = p->frames_at + aligned(options->frame_stack * p->frame_bytes);
     if (options->shown != AQ_SHOWN_CHOICE) {
         p->states = obs->choice_count;
         aq_shown_state_space(options->shown, p->states, &p->schema.obs);
     } else {
-        aq_frame_stack_space(&p->stack, obs, &p->schema.obs);
+        aq_frame_stack_space(obs, options->frame_stack, (float)options->obs_scale, &p->schema.obs);
     }
+    p->frames = aq_frames_of(&p->schema.obs);
     p->schema.action = env->schema.action;
     fill_class(env->class, options, p->action_at + aligned(p->action_bytes), &p->class);
 }

@@ -69,6 +69,8 @@ void aq_frames_join(const aq_frames *frames, const uint8_t *from, uint8_t *ret_v
         memcpy(ret_value, from, (size_t)frames->count * frames->bytes);
     } else if (frames->count == USUAL_COUNT && frames->pixel_bytes == USUAL_BYTES) {
         join(frames, from, ret_value, USUAL_COUNT, USUAL_BYTES);
+    } else if (frames->pixel_bytes == USUAL_BYTES) {
+        join(frames, from, ret_value, frames->count, USUAL_BYTES);
     } else {
         join(frames, from, ret_value, frames->count, frames->pixel_bytes);
     }
