@@ -5,7 +5,8 @@
  */
 #include "common/experience/finite.h"
 
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define EXPONENT_BITS UINT32_C(0x7f800000)
@@ -39,4 +40,25 @@ size_t aq_find_nonfinite(const void *values, size_t count)
         }
     }
     return count;
+}
+
+bool aq_space_row_fault(const aq_space *space, const void *row, char *text, size_t size)
+{
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        const int32_t value = *(const int32_t *)row;
+        if (value >= 0 && (uint32_t)value < space->choice_count) {
+            return false;
+        }
+        (void)snprintf(text, size, "shows observation %" PRId32 ", not 0 to %" PRIu32, value,
+                       space->choice_count - 1);
+        return true;
+    }
+    const size_t elements = space->dtype == AQ_DTYPE_F32 ? aq_space_elements(space) : 0;
+    const size_t bad = aq_find_nonfinite(row, elements);
+    if (bad == elements) {
+        return false;
+    }
+    (void)snprintf(text, size, "shows %g as element %zu of the observation",
+                   (double)((const float *)row)[bad], bad);
+    return true;
 }

@@ -203,19 +203,6 @@ static bool rows_agree(aq_plugin_check *check)
     return true;
 }
 
-static bool row_is_finite(aq_plugin_check *check)
-{
-    const aq_space *space = &check->schema.obs;
-    if (space->kind != AQ_SPACE_BOX || space->dtype != AQ_DTYPE_F32) {
-        return true;
-    }
-    const float *row = (const float *)(const void *)check->obs.bytes;
-    const size_t elements = aq_space_elements(space);
-    const size_t bad = aq_find_nonfinite(row, elements);
-    return bad == elements ||
-           fail(check, "writes %g as element %zu of the observation", (double)row[bad], bad);
-}
-
 /* `observe` into the block of the observation, whose row is in first_obs as well. */
 static bool observe_agrees(aq_plugin_check *check, const aq_plugin_call *call)
 {
@@ -261,7 +248,9 @@ static bool watch(aq_plugin_check *check, const aq_plugin_call *call, enum aq_st
     if (ends[1] == AQ_STEP_FAILED) {
         return true; /* it said so itself, and then need not have written anything */
     }
-    return rows_agree(check) && row_is_finite(check) &&
+    return rows_agree(check) &&
+           !aq_space_row_fault(&check->schema.obs, check->obs.bytes, check->fault,
+                               sizeof(check->fault)) &&
            (call->action == NULL || rewards_agree(check, first_reward)) &&
            observe_agrees(check, call);
 }

@@ -170,36 +170,12 @@ AQ_PRINTF(2, 3) static void fail(const plugin_params *p, const char *format, ...
     va_end(arguments);
 }
 
-static bool row_is_sound(const plugin_params *p, const char *call, const void *obs)
-{
-    const aq_space *space = &p->schema.obs;
-    if (space->kind == AQ_SPACE_DISCRETE) {
-        const int32_t value = *(const int32_t *)obs;
-        if (value < 0 || (uint32_t)value >= space->choice_count) {
-            fail(p, "%s shows observation %" PRId32 ", not 0 to %" PRIu32, call, value,
-                 space->choice_count - 1);
-            return false;
-        }
-        return true;
-    }
-    if (space->dtype != AQ_DTYPE_F32) {
-        return true;
-    }
-    const size_t elements = aq_space_elements(space);
-    const size_t bad = aq_find_nonfinite(obs, elements);
-    if (bad < elements) {
-        fail(p, "%s writes %g as element %zu of the observation", call,
-             (double)((const float *)obs)[bad], bad);
-        return false;
-    }
-    return true;
-}
-
 static enum aq_step_end run(const plugin_params *p, const aq_plugin_call *call, void *state,
                             void *obs, float *reward)
 {
     const char *name = call->action != NULL ? "step" : "reset";
     const char *fault = NULL;
+    char why[AQ_ROW_FAULT_MAX];
     enum aq_step_end how = p->check != NULL
                                ? aq_plugin_check_run(p->check, call, state, obs, reward, &fault)
                                : aq_plugin_call_run(call, state, obs, reward);
@@ -213,7 +189,8 @@ static enum aq_step_end run(const plugin_params *p, const aq_plugin_call *call, 
     } else if (call->action != NULL && !isfinite(*reward)) {
         fail(p, "step gives a reward of %g", (double)*reward);
         how = AQ_STEP_FAILED;
-    } else if (!row_is_sound(p, name, obs)) {
+    } else if (aq_space_row_fault(&p->schema.obs, obs, why, sizeof(why))) {
+        fail(p, "%s %s", name, why);
         how = AQ_STEP_FAILED;
     }
     return how;

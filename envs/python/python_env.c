@@ -145,28 +145,6 @@ static void end(const void *params, void *state)
 
 /* ---- what comes back ------------------------------------------------------------------------ */
 
-/* Whether it is one of the space; false: why not is noted. */
-static bool is_sound(aq_python_worker *w, const void *obs)
-{
-    const aq_space *space = &w->schema.obs;
-    if (space->kind == AQ_SPACE_DISCRETE) {
-        const int32_t value = *(const int32_t *)obs;
-        if (value < 0 || (uint32_t)value >= space->choice_count) {
-            aq_python_worker_note_text(w, "observation %" PRId32 " is outside of its space", value);
-            return false;
-        }
-    } else if (space->dtype == AQ_DTYPE_F32) {
-        const size_t elements = aq_space_elements(space);
-        const size_t bad = aq_find_nonfinite(obs, elements);
-        if (bad < elements) {
-            aq_python_worker_note_text(w, "element %zu of the observation is %g", bad,
-                                       (double)((const float *)obs)[bad]);
-            return false;
-        }
-    }
-    return true;
-}
-
 /* After what Python itself does not notice: the next episode has a new environment, as it has after
  * an exception. */
 static void give_up(const python_params *p, python_state *s)
@@ -179,8 +157,10 @@ static bool fetch_row(const python_params *p, python_state *s, enum aq_python_co
                       void *obs)
 {
     aq_python_worker *w = p->worker;
+    char why[AQ_ROW_FAULT_MAX];
     memcpy(obs, aq_python_worker_row(w, column, w->obs_bytes, s->slot), w->obs_bytes);
-    if (!is_sound(w, obs)) {
+    if (aq_space_row_fault(&w->schema.obs, obs, why, sizeof(why))) {
+        aq_python_worker_note_text(w, "it %s", why);
         give_up(p, s);
         return false;
     }

@@ -109,7 +109,7 @@ TEST(what_python_gives_is_looked_at)
 {
     assert_fails("WrongShape", 1, "an observation of shape (4,); the space says (3,)");
     assert_fails("Scalar", 0, "an observation of shape ()");
-    assert_fails("NaNs", 1, "element 1 of the observation is ");
+    assert_fails("NaNs", 1, "as element 1 of the observation");
     assert_fails("NaNReward", 1, "a reward of ");
     assert_fails("FourTuple", 0, "step gives 4 values");
 }
