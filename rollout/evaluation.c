@@ -7,7 +7,6 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
-#include "rollout/env_task.h"
 
 int aq_evaluation_check_episodes(uint32_t episodes, aq_error *error)
 {
@@ -18,20 +17,15 @@ int aq_evaluation_check_episodes(uint32_t episodes, aq_error *error)
     return 0;
 }
 
-int aq_evaluation_trial(aq_env *env, uint32_t episodes, aq_trial **ret_trial, aq_error *error)
+int aq_evaluation_trial(const aq_env_task *task, uint32_t episodes, aq_trial **ret_trial,
+                        aq_error *error)
 {
-    aq_env_task task;
     int rc = aq_evaluation_check_episodes(episodes, error);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_env_task_init(env, &task, error);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = aq_trial_create(&task, episodes, AQ_EVALUATION_LANES_MAX, ret_trial, error);
-    aq_env_task_fini(&task);
-    return rc != 0 ? aq_fail_context(error, rc, "%s", env->name) : 0;
+    rc = aq_trial_create(task, episodes, AQ_EVALUATION_LANES_MAX, ret_trial, error);
+    return rc != 0 ? aq_fail_context(error, rc, "%s", task->env->name) : 0;
 }
 
 aq_evaluation aq_evaluation_of(const aq_trial *trial, const aq_snapshot *policy, bool confirmed)
@@ -74,17 +68,6 @@ aq_evaluation_gap aq_evaluation_compare(const double *returns, const double *ret
     return gap;
 }
 
-static int check_schema(aq_env *env, const aq_engine *engine, aq_error *error)
-{
-    aq_env_task task;
-    int rc = aq_env_task_init(env, &task, error);
-    if (rc == 0) {
-        rc = aq_env_task_check_schema(&task, aq_engine_snapshot(engine), error);
-        aq_env_task_fini(&task);
-    }
-    return rc;
-}
-
 /* Plays the trial to its end. */
 static int play(const aq_env *env, aq_trial *trial, aq_engine *engine, aq_error *error)
 {
@@ -101,8 +84,19 @@ static int play(const aq_env *env, aq_trial *trial, aq_engine *engine, aq_error 
 static int evaluate(aq_env *env, aq_engine *engine, bool by_script, uint32_t episodes,
                     uint64_t seed, aq_evaluation *ret_result, aq_error *error)
 {
+    aq_env_task task;
     aq_trial *trial;
-    int rc = aq_evaluation_trial(env, episodes, &trial, error);
+    int rc = aq_env_task_init(env, &task, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (engine != NULL) {
+        rc = aq_env_task_check_schema(&task, aq_engine_snapshot(engine), error);
+    }
+    if (rc == 0) {
+        rc = aq_evaluation_trial(&task, episodes, &trial, error);
+    }
+    aq_env_task_fini(&task);
     if (rc != 0) {
         return rc;
     }
@@ -128,8 +122,7 @@ static int evaluate(aq_env *env, aq_engine *engine, bool by_script, uint32_t epi
 int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
                 aq_evaluation *ret_result, aq_error *error)
 {
-    int rc = engine != NULL ? check_schema(env, engine, error) : 0;
-    return rc != 0 ? rc : evaluate(env, engine, false, episodes, seed, ret_result, error);
+    return evaluate(env, engine, false, episodes, seed, ret_result, error);
 }
 
 int aq_evaluate_script(aq_env *env, uint32_t episodes, uint64_t seed, aq_evaluation *ret_result,

@@ -50,8 +50,8 @@ aq_evaluation_gap aq_evaluation_compare(const double *returns, const double *ret
 int aq_evaluation_check_episodes(uint32_t episodes, aq_error *error) AQ_MUST_USE;
 
 /* A trial of up to that many episodes in up to AQ_EVALUATION_LANES_MAX environments. As
- * aq_evaluation_check_episodes, aq_env_task_init and aq_trial_create; in words. */
-int aq_evaluation_trial(aq_env *env, uint32_t episodes, aq_trial **ret_trial,
+ * aq_evaluation_check_episodes and aq_trial_create; in words. */
+int aq_evaluation_trial(const aq_env_task *task, uint32_t episodes, aq_trial **ret_trial,
                         aq_error *error) AQ_MUST_USE;
 
 /* Exactly `episodes` greedy episodes at once, for `actorq eval`: no screening, no threshold

@@ -29,7 +29,7 @@ struct aq_evaluator_core {
     uint64_t failures;  /* versions that were given up */
 };
 
-int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t episodes,
+int aq_evaluator_core_create(const aq_env_task *task, uint32_t screen_episodes, uint32_t episodes,
                              double threshold, uint64_t seed, aq_evaluator_core **ret_core,
                              aq_error *error)
 {
@@ -53,7 +53,7 @@ int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t epi
     if (core->returns == NULL) {
         rc = aq_fail(error, AQ_E_NOMEM, "no memory for an evaluator");
     } else {
-        rc = aq_evaluation_trial(env, episodes_max, &core->trial, error);
+        rc = aq_evaluation_trial(task, episodes_max, &core->trial, error);
     }
     if (rc != 0) {
         aq_evaluator_core_destroy(core);

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "envs/env_open.h"
 #include "quantizer/engine/engine.h"
 #include "rollout/evaluation.h"
 #include "rollout/trial.h"
@@ -23,10 +22,9 @@
 typedef struct aq_evaluator_core aq_evaluator_core;
 
 /* `threshold` NaN: every screening is followed by nothing. Takes a reference to the environment.
- * AQ_E_INVALID for numbers of episodes that are not 1 to AQ_EVALUATION_EPISODES_MAX,
- * AQ_E_UNSUPPORTED for an environment that cannot be acted in, what it refuses to begin with,
- * AQ_E_NOMEM. */
-int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t episodes,
+ * AQ_E_INVALID for numbers of episodes that are not 1 to AQ_EVALUATION_EPISODES_MAX, what the
+ * environment refuses to begin with, AQ_E_NOMEM. */
+int aq_evaluator_core_create(const aq_env_task *task, uint32_t screen_episodes, uint32_t episodes,
                              double threshold, uint64_t seed, aq_evaluator_core **ret_core,
                              aq_error *error) AQ_MUST_USE;
 void aq_evaluator_core_destroy(aq_evaluator_core *core); /* NULL is fine; engines are not its own */

@@ -105,10 +105,10 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     session->told_failures = 0;
     int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
     if (rc == 0) {
-        rc = aq_evaluator_core_create(
-            task.env, (uint32_t)settings->config.evaluator.screen_episodes,
-            (uint32_t)settings->config.evaluator.episodes, settings->evaluation_threshold,
-            derive_seed(session, settings->seed), &session->core, error);
+        rc = aq_evaluator_core_create(&task, (uint32_t)settings->config.evaluator.screen_episodes,
+                                      (uint32_t)settings->config.evaluator.episodes,
+                                      settings->evaluation_threshold,
+                                      derive_seed(session, settings->seed), &session->core, error);
         if (rc != 0) {
             aq_env_task_fini(&task);
         }

@@ -12,18 +12,20 @@ enum { EPISODES = 100, SCREEN = 10 };
 #define SEED UINT64_C(5)
 
 static aq_env *tally; /* open while the tests run */
+static aq_env_task acted_in;
 
 static int open_tally(void **state)
 {
     (void)state;
-    tally = tally_open(&tally_env, "");
+    acted_in = tally_task("");
+    tally = acted_in.env;
     return 0;
 }
 
 static int close_tally(void **state)
 {
     (void)state;
-    aq_env_unref(tally);
+    aq_env_task_fini(&acted_in);
     return 0;
 }
 
@@ -231,7 +233,7 @@ static aq_evaluator_core *evaluator_of(double threshold)
 {
     aq_evaluator_core *core = NULL;
     assert_int_equal(
-        aq_evaluator_core_create(tally, SCREEN, EPISODES, threshold, SEED, &core, NULL), 0);
+        aq_evaluator_core_create(&acted_in, SCREEN, EPISODES, threshold, SEED, &core, NULL), 0);
     return core;
 }
 
@@ -291,7 +293,7 @@ TEST_OF_EVALUATOR(a_version_at_the_threshold_is_confirmed_over_fresh_episodes, 0
     assert_true(same_seed.return_mean != screened.return_mean);
     aq_evaluator_core *wide = NULL; /* its screening goes on from this one's */
     assert_succeeds(
-        aq_evaluator_core_create(tally, EPISODES, 1, (double)NAN, SEED, &wide, &refusal));
+        aq_evaluator_core_create(&acted_in, EPISODES, 1, (double)NAN, SEED, &wide, &refusal));
     (void)aq_evaluator_core_set_engine(wide, engine);
     assert_true(next_result(wide).return_mean != confirmed.return_mean);
     (void)aq_evaluator_core_set_engine(wide, NULL);
@@ -450,19 +452,16 @@ TEST_OF_EVALUATOR(evaluating_allocates_nothing, 0.0)
 TEST(numbers_of_episodes_are_checked)
 {
     aq_evaluator_core *core = NULL;
-    aq_env *boundless = tally_open(&tally_env_boundless, "");
-    assert_int_equal(aq_evaluator_core_create(tally, 0, 1, 0.0, 0, &core, NULL), AQ_E_INVALID);
-    assert_int_equal(aq_evaluator_core_create(tally, 1, 0, 0.0, 0, &core, NULL), AQ_E_INVALID);
-    assert_int_equal(aq_evaluator_core_create(boundless, 1, 1, 0.0, 0, &core, NULL),
-                     AQ_E_UNSUPPORTED);
+    assert_int_equal(aq_evaluator_core_create(&acted_in, 0, 1, 0.0, 0, &core, NULL), AQ_E_INVALID);
+    assert_int_equal(aq_evaluator_core_create(&acted_in, 1, 0, 0.0, 0, &core, NULL), AQ_E_INVALID);
     assert_null(core);
-    aq_env_unref(boundless);
 }
 
 TEST(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
     aq_evaluator_core *core = NULL;
-    assert_made_despite_failures(core, aq_evaluator_core_create(tally, 1, 2, 0.0, 0, &core, NULL));
+    assert_made_despite_failures(core,
+                                 aq_evaluator_core_create(&acted_in, 1, 2, 0.0, 0, &core, NULL));
     aq_evaluator_core_destroy(core);
     aq_evaluator_core_destroy(NULL);
     aq_trial_destroy(NULL);

@@ -82,11 +82,11 @@ TEST(an_environment_that_does_not_come_back_is_given_up)
 
 TEST(an_evaluator_gives_a_version_up_and_takes_the_next)
 {
-    aq_env *sick = tally_open(&tally_env, "?fail_step=1");
-    aq_engine *engine = tally_engine(sick, 1, 4, EPISODES);
+    aq_env_task sick = tally_task("?fail_step=1");
+    aq_engine *engine = tally_engine(sick.env, 1, 4, EPISODES);
     aq_evaluator_core *core = NULL;
     aq_evaluation result;
-    assert_int_equal(aq_evaluator_core_create(sick, SCREEN, EPISODES, 0.0, SEED, &core, NULL), 0);
+    assert_int_equal(aq_evaluator_core_create(&sick, SCREEN, EPISODES, 0.0, SEED, &core, NULL), 0);
     assert_true(aq_evaluator_core_due_ns(core) == INT64_MAX);
     for (uint64_t round = 1; round <= 2; round++) {
         int64_t now_ns = 0;
@@ -101,5 +101,5 @@ TEST(an_evaluator_gives_a_version_up_and_takes_the_next)
     assert_says(aq_trial_failure(aq_evaluator_core_trial(core)), "failed in a step");
     (void)aq_evaluator_core_set_engine(core, NULL);
     aq_evaluator_core_destroy(core);
-    aq_env_unref(sick);
+    aq_env_task_fini(&sick);
 }
