@@ -115,11 +115,11 @@ static int find(const char *name, const aq_env_class **ret_class, aq_error *erro
     return 0;
 }
 
-int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX], aq_error *error)
+int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX])
 {
     const aq_env_class *class = NULL;
-    int rc = find(name, &class, error);
-    return rc != 0 ? rc : compose_name(class, name, ret_name, error);
+    int rc = find(name, &class, NULL);
+    return rc != 0 ? rc : compose_name(class, name, ret_name, NULL);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -229,6 +229,12 @@ int aq_env_open_to_act(const char *name, aq_env **ret_env, aq_error *error)
     aq_env_unref(env);
     return rc != 0 ? aq_fail(error, rc, "%s is too long for one_hot=bytes", name)
                    : aq_env_open(shown, ret_env, error);
+}
+
+const char *aq_env_said(const aq_env *env, const void *state, const char *fallback)
+{
+    const char *text = env->class->failure != NULL ? env->class->failure(env->params, state) : NULL;
+    return text != NULL ? text : fallback;
 }
 
 aq_env *aq_env_ref(aq_env *env)

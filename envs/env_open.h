@@ -37,9 +37,12 @@ int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_
                       aq_error *error) AQ_MUST_USE;
 
 /* The full name of a task, its options included ("CartPole-v1" is "gym:CartPole-v1"), without
- * opening it. AQ_E_NOT_FOUND, naming the nearest task there is; AQ_E_INVALID. */
-int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX],
-                     aq_error *error) AQ_MUST_USE;
+ * opening it. AQ_E_NOT_FOUND, AQ_E_INVALID. */
+int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX]) AQ_MUST_USE;
+
+/* Why the last step, reset or picture of a state failed: what the class says of it, or else
+ * `fallback`. */
+const char *aq_env_said(const aq_env *env, const void *state, const char *fallback);
 
 aq_env *aq_env_ref(aq_env *env);
 void aq_env_unref(aq_env *env); /* NULL is fine */

@@ -349,10 +349,8 @@ static int draw(actorq_vec *vec, uint32_t lane, aq_canvas *canvas, aq_error *err
         env->class->observe(env->params, state, obs);
     }
     if (aq_env_picture_draw(env, state, obs, canvas, &text) != 0) {
-        const char *why =
-            env->class->failure != NULL ? env->class->failure(env->params, state) : NULL;
         return aq_fail(error, AQ_E_PEER, "%s could not be drawn: %s", env->name,
-                       why != NULL ? why : "it does not say why");
+                       aq_env_said(env, state, "it does not say why"));
     }
     return text == NULL ? 0
                         : aq_fail(error, AQ_E_UNSUPPORTED, "%s draws itself in text", env->name);

@@ -100,7 +100,7 @@ static bool is_named(const aq_env_task *task, const char *name)
 {
     char full[AQ_TASK_NAME_MAX];
     return strcmp(name, task->env->name) == 0 ||
-           (aq_env_full_name(name, full, NULL) == 0 && strcmp(full, task->env->name) == 0);
+           (aq_env_full_name(name, full) == 0 && strcmp(full, task->env->name) == 0);
 }
 
 int aq_env_task_check_schema(const aq_env_task *task, const aq_snapshot *snapshot, aq_error *error)

@@ -138,11 +138,7 @@ __attribute__((noinline, cold)) static void note_failure(aq_vec_env *vec, const 
 /* What the environment itself says of it, or else `fallback`. */
 static const char *said_of(const aq_vec_env *vec, uint32_t lane, const char *fallback)
 {
-    const aq_env *env = vec->task.env;
-    const char *text = env->class->failure != NULL
-                           ? env->class->failure(env->params, aq_vec_env_state(vec, lane))
-                           : NULL;
-    return text != NULL ? text : fallback;
+    return aq_env_said(vec->task.env, aq_vec_env_state(vec, lane), fallback);
 }
 
 /* ---- stepping ------------------------------------------------------------------------------- */

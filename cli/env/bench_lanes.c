@@ -119,11 +119,8 @@ static const uint8_t *actions_of(const aq_bench_lanes *lanes, uint64_t step)
 
 static int fail(const aq_bench_lanes *lanes, uint32_t lane, const char *what, aq_error *error)
 {
-    const aq_env_class *class = lanes->env->class;
-    const char *why =
-        class->failure != NULL ? class->failure(lanes->env->params, state_of(lanes, lane)) : NULL;
-    return aq_fail(error, AQ_E_PEER, "%s: a %s failed%s%s", lanes->env->name, what,
-                   why != NULL ? ": " : "", why != NULL ? why : "");
+    return aq_fail(error, AQ_E_PEER, "%s: a %s failed: %s", lanes->env->name, what,
+                   aq_env_said(lanes->env, state_of(lanes, lane), "it does not say why"));
 }
 
 static int reset_lane(aq_bench_lanes *lanes, uint32_t lane, aq_error *error)

@@ -114,11 +114,8 @@ void aq_player_destroy(aq_player *player)
 
 static int fail_environment(const aq_player *player, const char *what, aq_error *error)
 {
-    const aq_env *env = player->env;
-    const char *reason =
-        env->class->failure != NULL ? env->class->failure(env->params, player->state) : NULL;
-    return aq_fail(error, AQ_E_PEER, "%s of %s failed: %s", what, env->name,
-                   reason != NULL ? reason : "it does not say why");
+    return aq_fail(error, AQ_E_PEER, "%s of %s failed: %s", what, player->env->name,
+                   aq_env_said(player->env, player->state, "it does not say why"));
 }
 
 int aq_player_start(aq_player *player, uint32_t number, aq_error *error)

@@ -30,11 +30,11 @@ TEST(the_full_name_has_suite_and_options)
     assert_string_equal(env->name, "gym:CartPole-v1?time_limit=7");
     assert_int_equal(env->step_limit, 7);
     aq_env_unref(env);
-    assert_int_equal(aq_env_full_name("CartPole-v1?time_limit=7", name, NULL), 0);
+    assert_int_equal(aq_env_full_name("CartPole-v1?time_limit=7", name), 0);
     assert_string_equal(name, "gym:CartPole-v1?time_limit=7");
-    assert_int_equal(aq_env_full_name("cartpole?time_limit=7", name, NULL), 0);
+    assert_int_equal(aq_env_full_name("cartpole?time_limit=7", name), 0);
     assert_string_equal(name, "gym:CartPole-v1?time_limit=7");
-    assert_int_equal(aq_env_full_name("py:some.module:Env-v0?x=1", name, NULL), 0);
+    assert_int_equal(aq_env_full_name("py:some.module:Env-v0?x=1", name), 0);
     assert_string_equal(name, "py:some.module:Env-v0?x=1");
 }
 
