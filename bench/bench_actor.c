@@ -82,7 +82,8 @@ static aq_actor_core *make_core(const bench *all)
     aq_run_settings_take(&settings, &config);
     int rc = aq_text_set(settings.task, sizeof(settings.task), all->task.env->name);
     AQ_ASSERT(rc == 0);
-    rc = aq_actor_core_create(&settings, 1, 1, 1, 0, &core, NULL);
+    const aq_actor_core_config of_core = {.run_id = 1, .member = 1, .incarnation = 1};
+    rc = aq_actor_core_create(&settings, &of_core, &core, NULL);
     AQ_ASSERT(rc == 0);
     uint32_t shard;
     rc = aq_shard_spread_open(aq_actor_core_spread(core), 1, &shard);

@@ -49,14 +49,15 @@ struct aq_actor_core {
 
 /* ---- create and destroy --------------------------------------------------------------------- */
 
-static int create_spread(aq_actor_core *core, const aq_run_settings *settings, uint64_t run_id,
-                         uint64_t member, uint64_t incarnation, const aq_layout *layout,
+static int create_spread(aq_actor_core *core, const aq_run_settings *settings,
+                         const aq_actor_core_config *config, const aq_layout *layout,
                          aq_error *error)
 {
-    const aq_outbox_config config = {
-        .run_id = run_id,
-        .actor = member,
-        .incarnation = incarnation,
+    const aq_outbox_config outbox = {
+        .run_id = config->run_id,
+        .actor = config->member,
+        .incarnation = config->incarnation,
+        .is_sealed = config->is_sealed,
         .layout = *layout,
         .message_bytes = (uint32_t)settings->config.net.message_bytes,
         /* A step closes at most one chunk a lane, and so does the flush before it. */
@@ -64,7 +65,7 @@ static int create_spread(aq_actor_core *core, const aq_run_settings *settings, u
         .hold_ns = (int64_t)settings->config.actor.flush_ms * AQ_NS_PER_MS,
         .resend_ns = (int64_t)settings->config.net.rpc_timeout_ms * AQ_NS_PER_MS,
     };
-    return aq_shard_spread_create(&config, &core->spread, error);
+    return aq_shard_spread_create(&outbox, &core->spread, error);
 }
 
 static void begin_episode(aq_actor_core *core, uint32_t lane)
@@ -77,12 +78,14 @@ static void begin_episode(aq_actor_core *core, uint32_t lane)
     aq_chunker_begin(core->chunker, lane, &values);
 }
 
-static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, uint32_t slot,
-                        uint64_t incarnation, const aq_layout *layout, aq_error *error)
+static int create_lanes(aq_actor_core *core, const aq_run_settings *settings,
+                        const aq_actor_core_config *config, const aq_layout *layout,
+                        aq_error *error)
 {
-    const aq_actor_seeds seeds = aq_actor_seeds_of(settings->seed, slot, incarnation);
+    const aq_actor_seeds seeds =
+        aq_actor_seeds_of(settings->seed, config->slot, config->incarnation);
     if (aq_record_init(&core->record, settings, core->lanes) != 0 ||
-        aq_chooser_init(&core->chooser, &core->task, &settings->config, slot, seeds.explore,
+        aq_chooser_init(&core->chooser, &core->task, &settings->config, config->slot, seeds.explore,
                         &core->record) != 0 ||
         aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
@@ -106,8 +109,8 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
 }
 
 int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *settings,
-                            uint64_t run_id, uint64_t member, uint64_t incarnation, uint32_t slot,
-                            aq_actor_core **ret_core, aq_error *error)
+                            const aq_actor_core_config *config, aq_actor_core **ret_core,
+                            aq_error *error)
 {
     aq_layout layout, steps;
     AQ_ASSERT(settings->config.actor.envs <= AQ_VEC_ENV_LANES_MAX);
@@ -124,13 +127,14 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
     }
     core->task = aq_env_task_copy(task);
     core->lanes = (uint32_t)settings->config.actor.envs;
+    core->clock_ns = config->clock_ns;
     core->is_paced = settings->versions_max > 0;
     core->cuts_at_versions = settings->versions_max == 1;
     core->flush_ns =
         core->is_paced ? FLUSH_NS_NEVER : (int64_t)settings->config.actor.flush_ms * AQ_NS_PER_MS;
-    rc = create_spread(core, settings, run_id, member, incarnation, &layout, error);
+    rc = create_spread(core, settings, config, &layout, error);
     if (rc == 0) {
-        rc = create_lanes(core, settings, slot, incarnation, &steps, error);
+        rc = create_lanes(core, settings, config, &steps, error);
     }
     if (rc != 0) {
         aq_actor_core_destroy(core);
@@ -140,17 +144,15 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
     return 0;
 }
 
-int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint64_t member,
-                         uint64_t incarnation, uint32_t slot, aq_actor_core **ret_core,
-                         aq_error *error)
+int aq_actor_core_create(const aq_run_settings *settings, const aq_actor_core_config *config,
+                         aq_actor_core **ret_core, aq_error *error)
 {
     aq_env_task task;
     int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_actor_core_create_in(&task, settings, run_id, member, incarnation, slot, ret_core,
-                                 error);
+    rc = aq_actor_core_create_in(&task, settings, config, ret_core, error);
     aq_env_task_fini(&task);
     return rc;
 }
@@ -343,16 +345,6 @@ static void make_gradient(aq_actor_core *core, int64_t now_ns)
     if (row != NULL) {
         aq_shard_spread_put(core->spread, row, now_ns);
     }
-}
-
-void aq_actor_core_seal(aq_actor_core *core)
-{
-    aq_shard_spread_seal(core->spread);
-}
-
-void aq_actor_core_set_clock(aq_actor_core *core, int64_t (*clock_ns)(void))
-{
-    core->clock_ns = clock_ns;
 }
 
 static int64_t read_clock(const aq_actor_core *core)

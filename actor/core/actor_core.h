@@ -45,18 +45,25 @@ typedef struct aq_actor_counters {
     uint64_t gradients;          /* that were made */
 } aq_actor_counters;
 
-/* `slot` places the actor on the exploration ladder; `incarnation` starts its numbering. The
- * settings are valid (aq_run_settings_validate). The task must be known here and its schema must
- * have the run's hash: AQ_E_NOT_FOUND, AQ_E_SCHEMA, AQ_E_UNSUPPORTED; and a chunk must fit in a
- * message: AQ_E_TOO_BIG; in words. */
-int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint64_t member,
-                         uint64_t incarnation, uint32_t slot, aq_actor_core **ret_core,
-                         aq_error *error) AQ_MUST_USE;
+typedef struct aq_actor_core_config {
+    uint64_t run_id, member;
+    uint64_t incarnation;      /* starts the numbering of messages */
+    uint32_t slot;             /* places the actor on the exploration ladder */
+    bool is_sealed;            /* messages have no crc: whoever sends them seals each */
+    int64_t (*clock_ns)(void); /* by which the core counts where its time goes, and nothing else;
+                                  NULL: it is not counted */
+} aq_actor_core_config;
+
+/* The settings are valid (aq_run_settings_validate). The task must be known here and its schema
+ * must have the run's hash: AQ_E_NOT_FOUND, AQ_E_SCHEMA, AQ_E_UNSUPPORTED; and a chunk must fit in
+ * a message: AQ_E_TOO_BIG; in words. */
+int aq_actor_core_create(const aq_run_settings *settings, const aq_actor_core_config *config,
+                         aq_actor_core **ret_core, aq_error *error) AQ_MUST_USE;
 
 /* The same in a task that is open already, and is the settings' own; `core` takes a copy of it. */
 int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *settings,
-                            uint64_t run_id, uint64_t member, uint64_t incarnation, uint32_t slot,
-                            aq_actor_core **ret_core, aq_error *error) AQ_MUST_USE;
+                            const aq_actor_core_config *config, aq_actor_core **ret_core,
+                            aq_error *error) AQ_MUST_USE;
 
 /* From now on steps go to `maker`, and the gradients of so many of them at a time to the shards:
  * the settings' run is of gradients (gradient_rows.h). The maker is the core's from here on. Before
@@ -78,13 +85,6 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine);
 
 /* Whether it may be swapped now: a gradient is of steps of one version. */
 bool aq_actor_core_may_change(const aq_actor_core *core);
-
-/* From now on the core counts where its time goes, by this clock; nothing that it does depends on
- * it. NULL: not any more. */
-void aq_actor_core_set_clock(aq_actor_core *core, int64_t (*clock_ns)(void));
-
-/* Messages have no crc: whoever sends them seals each. Before there are shards. */
-void aq_actor_core_seal(aq_actor_core *core);
 
 /* Steps all environments once, if credit, the outboxes and memory allow: returns the transitions
  * made, 0 when it has to wait. An environment that fails loses its episode, of which nothing more

@@ -39,11 +39,6 @@ int aq_shard_spread_create(const aq_outbox_config *config, aq_shard_spread **ret
     return 0;
 }
 
-void aq_shard_spread_seal(aq_shard_spread *spread)
-{
-    spread->config.is_sealed = true;
-}
-
 void aq_shard_spread_destroy(aq_shard_spread *spread)
 {
     if (spread == NULL) {

@@ -56,9 +56,6 @@ typedef struct aq_shard_spread aq_shard_spread;
  * aq_outbox_check does; AQ_E_NOMEM. */
 int aq_shard_spread_create(const aq_outbox_config *config, aq_shard_spread **ret_spread,
                            aq_error *error) AQ_MUST_USE;
-/* Messages to shards that are opened from now on are sealed by whoever sends them. */
-void aq_shard_spread_seal(aq_shard_spread *spread);
-
 void aq_shard_spread_destroy(aq_shard_spread *spread); /* NULL is fine */
 
 /* ---- shards --------------------------------------------------------------------------------- */

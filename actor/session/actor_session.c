@@ -98,8 +98,15 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     session->settings_generation = view->settings_generation;
     int rc = check_gradients(session, &view->settings, error);
     if (rc == 0) {
-        rc = aq_actor_core_create(&view->settings, view->run_id, view->member, incarnation,
-                                  view->slot, &session->core, error);
+        const aq_actor_core_config config = {
+            .run_id = view->run_id,
+            .member = view->member,
+            .incarnation = incarnation,
+            .slot = view->slot,
+            .is_sealed = session->config.is_sealed,
+            .clock_ns = session->config.clock_ns,
+        };
+        rc = aq_actor_core_create(&view->settings, &config, &session->core, error);
     }
     if (rc == 0) {
         rc = add_gradients(session, view, incarnation, error);
@@ -107,10 +114,6 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     if (rc != 0) {
         drop_core(session);
         return rc;
-    }
-    aq_actor_core_set_clock(session->core, session->config.clock_ns);
-    if (session->config.is_sealed) {
-        aq_actor_core_seal(session->core);
     }
     const aq_policy_feed_config feed = {
         .run_id = view->run_id,

@@ -87,7 +87,8 @@ static void create_core(gradient_run *run, const aq_env_class *cartpole)
     aq_env_task task;
     assert_succeeds(aq_env_open_class(cartpole, settings->task, &env, &refusal));
     assert_succeeds(aq_env_task_init(env, &task, &refusal));
-    assert_succeeds(aq_actor_core_create_in(&task, settings, RUN, 1, 2, 0, &run->core, &refusal));
+    const aq_actor_core_config config = {.run_id = RUN, .member = 1, .incarnation = 2};
+    assert_succeeds(aq_actor_core_create_in(&task, settings, &config, &run->core, &refusal));
     aq_env_task_fini(&task);
     aq_env_unref(env);
 }

@@ -27,8 +27,9 @@ static void open_shard(aq_actor_core *core)
 static aq_actor_core *core_of(const aq_run_settings *settings)
 {
     aq_actor_core *core = NULL;
-    assert_succeeds(
-        aq_actor_core_create(settings, KIT_RUN, MEMBER, INCARNATION, SLOT, &core, &refusal));
+    const aq_actor_core_config config = {
+        .run_id = KIT_RUN, .member = MEMBER, .incarnation = INCARNATION, .slot = SLOT};
+    assert_succeeds(aq_actor_core_create(settings, &config, &core, &refusal));
     at_end(destroy_core, core);
     open_shard(core);
     return core;
@@ -332,9 +333,9 @@ TEST(incarnations_and_slots_play_different_episodes)
     const uint8_t *frames[3];
     size_t sizes[3];
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(aq_actor_core_create(&settings, KIT_RUN, MEMBER, i == 2 ? 9 : 8,
-                                              i == 1 ? 1 : 0, &cores[i], NULL),
-                         0);
+        const aq_actor_core_config config = {
+            .run_id = KIT_RUN, .member = MEMBER, .incarnation = i == 2 ? 9 : 8, .slot = i == 1};
+        assert_int_equal(aq_actor_core_create(&settings, &config, &cores[i], NULL), 0);
         open_shard(cores[i]);
         grant(cores[i], 16 * KIT_ENVS);
         while (aq_actor_core_step(cores[i], 0) > 0) {

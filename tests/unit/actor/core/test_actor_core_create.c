@@ -5,13 +5,12 @@
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 
-enum { MEMBER = 7 };
+static const aq_actor_core_config config = {.run_id = KIT_RUN, .member = 7, .incarnation = 1};
 
 static void refuse(const aq_run_settings *settings, int code, const char *words)
 {
     aq_actor_core *core = NULL;
-    assert_refused(aq_actor_core_create(settings, KIT_RUN, MEMBER, 1, 0, &core, &refusal), code,
-                   words);
+    assert_refused(aq_actor_core_create(settings, &config, &core, &refusal), code, words);
     assert_null(core);
 }
 
@@ -36,8 +35,7 @@ TEST(create_survives_every_failed_allocation_and_destroy_takes_null)
 {
     aq_run_settings settings = kit_settings();
     aq_actor_core *core = NULL;
-    assert_made_despite_failures(
-        core, aq_actor_core_create(&settings, KIT_RUN, MEMBER, 1, 0, &core, NULL));
+    assert_made_despite_failures(core, aq_actor_core_create(&settings, &config, &core, NULL));
     aq_actor_core_destroy(core);
     aq_actor_core_destroy(NULL);
 }

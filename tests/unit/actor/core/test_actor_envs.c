@@ -41,9 +41,9 @@ static void start(aq_env_task task, double noise)
     all.settings.config.actor.noise = noise;
     assert_int_equal(aq_text_set(all.settings.task, sizeof(all.settings.task), task.env->name), 0);
     assert_int_equal(aq_run_settings_validate(&all.settings, NULL), 0);
-    assert_int_equal(aq_actor_core_create_in(&task, &all.settings, KIT_RUN, MEMBER, INCARNATION, 0,
-                                             &all.core, NULL),
-                     0);
+    const aq_actor_core_config config = {
+        .run_id = KIT_RUN, .member = MEMBER, .incarnation = INCARNATION};
+    assert_int_equal(aq_actor_core_create_in(&task, &all.settings, &config, &all.core, NULL), 0);
     at_end(finish, all.core);
     uint32_t shard;
     assert_int_equal(aq_shard_spread_open(aq_actor_core_spread(all.core), 1, &shard), 0);

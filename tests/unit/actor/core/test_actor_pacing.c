@@ -20,7 +20,8 @@ static void begin_set(paced_desk *desk)
 {
     uint32_t shard;
     assert_succeeds(aq_run_settings_layout(&desk->settings, &desk->layout, &refusal));
-    assert_succeeds(aq_actor_core_create(&desk->settings, KIT_RUN, 7, 1, 0, &desk->core, &refusal));
+    const aq_actor_core_config config = {.run_id = KIT_RUN, .member = 7, .incarnation = 1};
+    assert_succeeds(aq_actor_core_create(&desk->settings, &config, &desk->core, &refusal));
     assert_int_equal(aq_shard_spread_open(aq_actor_core_spread(desk->core), 1, &shard), 0);
     aq_shard_spread_set_taking(aq_actor_core_spread(desk->core), shard, true);
 }

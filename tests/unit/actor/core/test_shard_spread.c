@@ -357,8 +357,8 @@ TEST(no_combination_of_grants_leaves_more_than_the_rest)
         random_run run = {.settings = kit_settings(), .now_ns = 1};
         aq_rng_init(&run.rng, seed, 0);
         run.settings.config.actor.envs = 1 + (uint32_t)aq_rng_below(&run.rng, 6);
-        assert_int_equal(aq_actor_core_create(&run.settings, KIT_RUN, 1, seed, 0, &run.core, NULL),
-                         0);
+        const aq_actor_core_config config = {.run_id = KIT_RUN, .member = 1, .incarnation = seed};
+        assert_int_equal(aq_actor_core_create(&run.settings, &config, &run.core, NULL), 0);
         run.spread = aq_actor_core_spread(run.core);
         for (uint32_t i = 0; i < SHARDS; i++) {
             uint32_t shard;

@@ -261,7 +261,8 @@ TEST_OF_TWO(without_memory_for_a_lane_it_is_tried_again)
     assert_int_equal(aq_shard_session_create(&none, 1, &session), 0);
     aq_run_settings settings = kit_settings();
     aq_actor_core *core = NULL;
-    assert_int_equal(aq_actor_core_create(&settings, KIT_RUN, 1, 2, 0, &core, NULL), 0);
+    const aq_actor_core_config config = {.run_id = KIT_RUN, .member = 1, .incarnation = 2};
+    assert_int_equal(aq_actor_core_create(&settings, &config, &core, NULL), 0);
     aq_member_view *view = aq_alloc(1, sizeof(*view));
     assert_non_null(view);
     *view = *aq_participant_look(aq_actor_session_participant(stage->session));
