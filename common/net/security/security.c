@@ -45,8 +45,12 @@ static int find_token(const aq_daemon_options *options, enum aq_access_role own,
     if (rc < 0) {
         return aq_fail(error, rc, "the name of the folder of certificates is too long");
     }
-    return aq_path_exists(ret_place) ? aq_secret_read(ret_place, TOKEN_FILE_MAX, ret_secret, error)
-                                     : AQ_E_NOT_FOUND;
+    if (!aq_path_exists(ret_place)) {
+        return AQ_E_NOT_FOUND;
+    }
+    rc = aq_secret_read(ret_place, TOKEN_FILE_MAX, ret_secret, error);
+    /* A link to nothing: a token is meant to be there, so nobody goes on without. */
+    return rc == AQ_E_NOT_FOUND ? AQ_E_INVALID : rc;
 }
 
 /* Whether the daemon of role `own` can be that with the token from `place`. */

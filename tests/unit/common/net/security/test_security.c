@@ -78,6 +78,14 @@ TEST_OF_RUN(a_folder_without_a_token_is_tls_alone)
     assert_string_equal(aq_security_text(security), "tls");
 }
 
+TEST_OF_RUN(a_token_that_is_a_link_to_nothing_is_refused)
+{
+    const char *token = file_in(r->certs, "replay/token");
+    assert_int_equal(unlink(token), 0);
+    assert_int_equal(symlink("nothing", token), 0);
+    expect_folder_refused(file_in(r->certs, "replay"), AQ_ACCESS_REPLAY, "/token: No such file");
+}
+
 TEST_OF_RUN(another_roles_token_is_refused)
 {
     for (int held = AQ_ACCESS_LEARNER; held < AQ_ACCESS_ROLE_COUNT; held++) {
