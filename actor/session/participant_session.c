@@ -52,11 +52,6 @@ static void give_up(aq_participant *participant, const char *event, const char *
 {
     aq_log(AQ_LOG_ERROR, event, "this process ends", "reason=%s", AQ_LOG_QUOTED(text));
     participant->exit_code = EXIT_FAILURE;
-}
-
-static void leave_for(aq_participant *participant, const aq_error *error)
-{
-    give_up(participant, "cannot_take_part", error->text);
     participant->reason = "it cannot take part";
     set_phase(participant, AQ_PARTICIPANT_LEAVING);
 }
@@ -72,7 +67,7 @@ static void on_joined(void *user, const aq_member_view *view, int again)
         return;
     }
     if (participant->hooks.joined(participant->hooks.user, view, again, &error) != 0) {
-        leave_for(participant, &error);
+        give_up(participant, "cannot_take_part", error.text);
         return;
     }
     participant->phase = AQ_PARTICIPANT_TAKING_PART;
@@ -94,7 +89,7 @@ static void on_changed(void *user, const aq_member_view *view)
     aq_log_set_run_level(view->settings.config.log.level);
     if (participant->phase == AQ_PARTICIPANT_TAKING_PART &&
         participant->hooks.changed(participant->hooks.user, view, &error) != 0) {
-        leave_for(participant, &error);
+        give_up(participant, "cannot_take_part", error.text);
     }
     if (view->is_asked_to_leave && participant->phase == AQ_PARTICIPANT_TAKING_PART) {
         aq_participant_stop(participant, "the learner asked it to leave");
@@ -106,7 +101,6 @@ static void on_ended(void *user, const aq_member_view *view, const char *reason)
     aq_participant *participant = user;
     if (view->state == AQ_MEMBER_REFUSED) {
         give_up(participant, "refused", reason);
-        set_phase(participant, AQ_PARTICIPANT_DONE);
         return;
     }
     aq_log(AQ_LOG_INFO, "run_ended", "this process finishes and ends", "state=%s",

@@ -4,9 +4,8 @@
  *
  *   JOINING --joined--> TAKING_PART --stop, run ended--> FINISHING --finished--> LEAVING --> DONE
  *
- * FINISHING also ends when it takes too long, and by another stop. Who cannot take part, joins a
- * run that has ended or is stopped before it has joined goes to LEAVING at once; who is refused, to
- * DONE.
+ * FINISHING also ends when it takes too long, and by another stop. Who is refused, cannot take
+ * part, joins a run that has ended or is stopped before it has joined goes to LEAVING at once.
  *
  * Speaks over an RPC channel and is told the time. Loop thread only. Logs joined, ready,
  * learner_unreachable, refused, cannot_take_part, run_ended, stopping, drained, left.

@@ -244,6 +244,15 @@ TEST_ON_STAGE(being_refused_is_the_end_with_failure)
     assert_int_equal(stage->learner.leaves, 0);
 }
 
+/* Else the learner would keep a member that nobody is. */
+TEST_ON_STAGE(who_refuses_the_answer_to_its_join_leaves)
+{
+    stage->learner.state = ACTORQ__V1__RUN_STATE__RUN_STATE_UNKNOWN;
+    stage_pass(stage, 10);
+    assert_done(stage, EXIT_FAILURE);
+    assert_int_equal(stage->learner.leaves, 1);
+}
+
 TEST_ON_STAGE(a_task_that_is_not_in_this_build_is_the_end_with_failure)
 {
     strcpy(stage->learner.settings.task, "gym:Nothing");
