@@ -297,7 +297,6 @@ static void join_answered(aq_member *member, const Actorq__V1__JoinReply *reply)
     if (!again) {
         member->next.version = 0;
         member->next.shard_count = 0;
-        read_meter(member, &member->before);
     }
     member->view = member->next;
     if (member->view.run_state != AQ_RUN_RUNNING) {
@@ -307,8 +306,7 @@ static void join_answered(aq_member *member, const Actorq__V1__JoinReply *reply)
     member->joined_run = member->view.run_id;
     member->shardless = 0;
     member->stub.timeout_ms = (uint32_t)member->view.settings.config.net.rpc_timeout_ms;
-    member->due_ns =
-        member->sent_ns; /* the first heartbeat brings the shards, so it goes at once */
+    member->due_ns = member->sent_ns; /* the first heartbeat brings the shards */
     member->owner.joined(member->owner.user, &member->view, again);
 }
 
@@ -318,6 +316,9 @@ static void on_join(const Actorq__V1__JoinReply *reply, void *user)
     member->is_calling = false;
     if (reply != NULL) { /* what a Leave needs, whatever else comes of the reply */
         member->registered = true;
+        if (reply->run_id != member->joined_run) {
+            read_meter(member, &member->before);
+        }
         member->view.run_id = reply->run_id;
         member->view.member = reply->member;
     }

@@ -148,6 +148,22 @@ TEST_WITH(heartbeats_and_the_last_word_tell_energy_since_joining, metered_setup,
     fake_lose(fake, AQ_E_TIMEOUT);
 }
 
+TEST_WITH(a_join_that_is_taken_back_bills_nothing_of_before, metered_setup, metered_teardown)
+{
+    member_fake *fake = *state;
+    aq_energy_reading before;
+    work();
+    aq_energy_meter_read(meter, aq_clock_monotonic_ns(), &before);
+    fake_pass(fake, 0);
+    fake_leave(fake);
+    fake_reply(fake, &fake->join.reply.base);
+    Actorq__V1__LeaveRequest *leave =
+        (void *)fake_request(fake, "Leave", &actorq__v1__leave_request__descriptor);
+    assert_true(leave->energy->cpu_s < before.cpu_s);
+    assert_true(leave->energy->wall_s < before.wall_s);
+    fake_lose(fake, AQ_E_TIMEOUT);
+}
+
 TEST_OF_MEMBER(without_a_meter_nothing_is_told)
 {
     fake_settle(fake);
