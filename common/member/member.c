@@ -129,15 +129,18 @@ static uint32_t draw_pause_ms(aq_member *member)
     return (uint32_t)(low + aq_rng_below(&member->jitter, high - low + 1));
 }
 
-static void failed(aq_member *member, const char *reason)
+static void tell_trouble(const aq_member *member, const char *reason)
 {
-    if (member->failures < UINT32_MAX) {
-        member->failures++;
-    }
-    member->pause_ms = draw_pause_ms(member);
     if (member->owner.trouble != NULL) {
         member->owner.trouble(member->owner.user, reason);
     }
+}
+
+static void failed(aq_member *member, const char *reason)
+{
+    member->failures += member->failures < UINT32_MAX;
+    member->pause_ms = draw_pause_ms(member);
+    tell_trouble(member, reason);
 }
 
 static void end(aq_member *member, enum aq_member_state state, const char *reason)
@@ -410,6 +413,8 @@ static void heartbeat_answered(aq_member *member, const Actorq__V1__HeartbeatRep
         failed(member, error.text);
         return;
     }
+    /* What is refused of them leaves the old ones in use, and the rest of the answer counts. */
+    const bool refuses = aq_member_read_settings(reply, &member->next, &error) != 0;
     bool changed = differ(&member->view, &member->next);
     member->view = member->next;
     member->failures = 0;
@@ -419,6 +424,9 @@ static void heartbeat_answered(aq_member *member, const Actorq__V1__HeartbeatRep
         end_run(member);
     } else if (changed) {
         member->owner.changed(member->owner.user, &member->view);
+    }
+    if (refuses && !member->gone) {
+        tell_trouble(member, error.text);
     }
 }
 

@@ -54,21 +54,6 @@ int aq_member_read_join(const Actorq__V1__JoinReply *reply, aq_member_view *view
     return rc;
 }
 
-/* What a member was made under stays as it is: only what may change in a running system is taken
- * from settings that come by heartbeat. */
-static int read_live_settings(const Actorq__V1__RunSettings *message, uint64_t generation,
-                              aq_member_view *view, aq_error *error)
-{
-    aq_run_settings now;
-    int rc = aq_wire_settings_from(message, &now, error);
-    if (rc != 0) {
-        return rc;
-    }
-    view->settings_generation = generation;
-    aq_run_settings_take_live(&view->settings, &now);
-    return 0;
-}
-
 static int read_shard(const Actorq__V1__ShardAddress *shard, uint32_t index, aq_member_view *view,
                       aq_error *error)
 {
@@ -107,15 +92,27 @@ int aq_member_read_heartbeat(const Actorq__V1__HeartbeatReply *reply, aq_member_
                        AQ_MEMBER_SHARDS_MAX);
     }
     int rc = read_state(reply->state, &view->run_state, error);
-    if (rc == 0 && reply->settings != NULL) {
-        rc = read_live_settings(reply->settings, reply->settings_generation, view, error);
-    }
     view->is_asked_to_leave = view->is_asked_to_leave || reply->leave;
     view->version = reply->version;
     view->shard_count = (uint32_t)reply->n_shards;
     memset(view->shards, 0, sizeof(view->shards)); /* so that views can be compared as bytes */
     for (uint32_t i = 0; rc == 0 && i < view->shard_count; i++) {
         rc = read_shard(reply->shards[i], i, view, error);
+    }
+    return rc;
+}
+
+int aq_member_read_settings(const Actorq__V1__HeartbeatReply *reply, aq_member_view *view,
+                            aq_error *error)
+{
+    aq_run_settings now;
+    if (reply->settings == NULL) {
+        return 0;
+    }
+    int rc = aq_wire_settings_from(reply->settings, &now, error);
+    if (rc == 0) {
+        view->settings_generation = reply->settings_generation;
+        aq_run_settings_take_live(&view->settings, &now);
     }
     return rc;
 }

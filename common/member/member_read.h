@@ -11,9 +11,14 @@
 int aq_member_read_join(const Actorq__V1__JoinReply *reply, aq_member_view *view,
                         aq_error *error) AQ_MUST_USE;
 
-/* run_state, version and shards, of a reply that knows the member. AQ_E_CORRUPT in words; the view
- * may then be half changed. */
+/* run_state, version, shards and whether to leave, of a reply that knows the member. AQ_E_CORRUPT
+ * in words; the view may then be half changed. */
 int aq_member_read_heartbeat(const Actorq__V1__HeartbeatReply *reply, aq_member_view *view,
                              aq_error *error) AQ_MUST_USE;
+
+/* What may change in a running system, of the settings that it brings, if it does. As for a
+ * join, but for the view, which is as it was then. */
+int aq_member_read_settings(const Actorq__V1__HeartbeatReply *reply, aq_member_view *view,
+                            aq_error *error) AQ_MUST_USE;
 
 #endif

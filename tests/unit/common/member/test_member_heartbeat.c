@@ -89,9 +89,18 @@ TEST_OF_SETTLED(settings_that_are_not_valid_leave_the_old_ones)
     aq_wire_settings_to(&fake->join.settings, &fake->join.view);
     fake->beat.reply.settings = &fake->join.view.message;
     fake->beat.reply.settings_generation = 9;
+    fake->beat.reply.version = 6;
+    fake->beat.reply.leave = 1;
     fake_beat_once(fake);
     assert_int_equal(fake->trouble, 1);
     assert_true(aq_member_look(fake->member)->settings.config.actor.noise == noise);
+    assert_int_equal(aq_member_look(fake->member)->settings_generation, 0);
+    assert_int_equal(fake->changed, 2); /* the rest of the answer counts */
+    assert_true(fake->view.version == 6 && fake->view.is_asked_to_leave);
+    assert_int_equal(fake_wait_for_call(fake, 501), 500);
+    fake->beat.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    fake_reply(fake, &fake->beat.reply.base);
+    assert_int_equal(fake->ended, 1);
 }
 
 TEST_OF_SETTLED(to_be_asked_to_leave_is_news_once)
