@@ -16,16 +16,9 @@ enum { ENDPOINT_BYTES_MAX = 4096 };
 
 static int take_url(const char *text, char *ret_url, aq_error *error)
 {
-    int rc = aq_url_validate(text, error);
-    if (rc != 0) {
-        return rc;
-    }
-    if (aq_url_is_wildcard(text)) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "%s: a daemon can listen at every address, but has to be called at one",
-                       text);
-    }
-    return aq_text_set(ret_url, AQ_URL_MAX, text);
+    const char *url;
+    int rc = aq_url_take_callable(&url, text, error);
+    return rc != 0 ? rc : aq_text_set(ret_url, AQ_URL_MAX, url);
 }
 
 /* {"learner": "ipc:///tmp/…", "http": "http://127.0.0.1:24680"} */

@@ -15,12 +15,6 @@ static bool is_tcp(const char *url)
     return strncmp(url, "tcp://", 6) == 0;
 }
 
-static bool has_port_0(const char *url)
-{
-    const size_t length = strlen(url);
-    return is_tcp(url) && length > 2 && strcmp(url + length - 2, ":0") == 0;
-}
-
 /* The advertised host, and the port that was bound. */
 static int combine(const char *advertise_url, const char *bound_url, char *ret_url, size_t size)
 {
@@ -38,7 +32,7 @@ int aq_replay_name_addresses(const char *advertise_url, const char *rpc_url, con
         (void)snprintf(identity->push_url, sizeof(identity->push_url), "%s", push_url);
         return 0;
     }
-    if (has_port_0(advertise_url)) {
+    if (aq_url_has_port_0(advertise_url)) {
         if (!is_tcp(rpc_url)) {
             return aq_fail(error, AQ_E_INVALID,
                            "%s cannot be advertised: port 0 stands for the shard's own, and %s has "

@@ -18,7 +18,7 @@ static const aq_option option_rows[] = {
     {"advertise", 0, "URL",
      "the address at which others reach this shard, where it is not the one it listens at; port 0 "
      "stands for its own",
-     AQ_TO(aq_url_take_callable, aq_replay_options, advertise_url)},
+     AQ_TO(aq_url_take_advertised, aq_replay_options, advertise_url)},
     {"data", 0, "DIR",
      "keep the steps here, so that they outlive this process; without it they are held in memory "
      "only",

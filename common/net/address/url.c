@@ -119,7 +119,8 @@ static bool is_host(const char *host, size_t size)
         return true;
     }
     if (size > 2 && host[0] == '[' && host[size - 1] == ']') {
-        return strspn(host + 1, "0123456789abcdefABCDEF:.") == size - 2;
+        struct in6_addr address;
+        return host_address(&(url_parts){.host = host, .host_size = size}, &address);
     }
     return size > 0 && strspn(host, name_letters) >= size;
 }
@@ -217,14 +218,21 @@ int aq_url_take(void *member, const char *value, aq_error *error)
     return aq_url_validate(value, error);
 }
 
-int aq_url_take_callable(void *member, const char *value, aq_error *error)
+static int refuse_to_call(const char *url, aq_error *error)
+{
+    return aq_fail(error, AQ_E_INVALID, "%s is an address to listen at, not one to call", url);
+}
+
+int aq_url_take_advertised(void *member, const char *value, aq_error *error)
 {
     int rc = aq_url_take(member, value, error);
-    if (rc == 0 && aq_url_is_wildcard(value)) {
-        return aq_fail(error, AQ_E_INVALID, "%s is an address to listen at, not one to call",
-                       value);
-    }
-    return rc;
+    return rc == 0 && aq_url_is_wildcard(value) ? refuse_to_call(value, error) : rc;
+}
+
+int aq_url_take_callable(void *member, const char *value, aq_error *error)
+{
+    int rc = aq_url_take_advertised(member, value, error);
+    return rc == 0 && aq_url_has_port_0(value) ? refuse_to_call(value, error) : rc;
 }
 
 /* A finished url must fit the caller's array, and be one itself: a path may have grown too long. */
@@ -255,7 +263,7 @@ int aq_url_sibling(const char *url, const char *suffix, char *ret_url, size_t si
         rc = aq_text_format(text, sizeof(text), "tcp://%.*s:%u", (int)parts.host_size, parts.host,
                             parts.port == 0 ? 0 : parts.port + 1);
     }
-    return rc < 0 ? rc : is_link_local(text) ? AQ_E_INVALID : deliver(text, ret_url, size);
+    return rc < 0 ? rc : deliver(text, ret_url, size);
 }
 
 /* The host of a url or an address; false when it has none, since its owner is on this host. */
@@ -318,6 +326,13 @@ bool aq_url_is_wildcard(const char *url)
     url_parts parts;
 
     return split(url, &parts) == NULL && parts.scheme == SCHEME_TCP && host_is_wildcard(&parts);
+}
+
+bool aq_url_has_port_0(const char *url)
+{
+    url_parts parts;
+
+    return split(url, &parts) == NULL && parts.scheme == SCHEME_TCP && parts.port == 0;
 }
 
 const char *aq_url_everywhere(void)

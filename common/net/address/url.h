@@ -17,9 +17,10 @@ enum { AQ_URL_MAX = 256 };
  * does not fit a socket address. Port 0 is valid: it lets the system choose when listening. */
 int aq_url_validate(const char *url, aq_error *error) AQ_MUST_USE;
 
-/* For AQ_TO of an option: a valid url, into a const char *; and one that others can call, which no
- * wildcard is. */
+/* For AQ_TO of an option: a valid url, into a const char *; one whose host others can call, which
+ * no wildcard is; and one that they can call as it is, which port 0 is not either. */
 int aq_url_take(void *member, const char *value, aq_error *error) AQ_MUST_USE;
+int aq_url_take_advertised(void *member, const char *value, aq_error *error) AQ_MUST_USE;
 int aq_url_take_callable(void *member, const char *value, aq_error *error) AQ_MUST_USE;
 
 /* The url of a second socket of the same daemon: the port after it (tcp; port 0 stays 0), or the
@@ -44,6 +45,9 @@ bool aq_url_is_local(const char *url);
 
 /* Whether it is tcp with a wildcard host. */
 bool aq_url_is_wildcard(const char *url);
+
+/* Whether it is tcp with a port that the system chooses. */
+bool aq_url_has_port_0(const char *url);
 
 /* What "*" listens at on this host: "[::]", which is every address of both families; "0.0.0.0"
  * where the system knows no IPv6. */

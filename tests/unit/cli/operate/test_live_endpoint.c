@@ -33,10 +33,11 @@ TEST(a_bad_url_is_refused_with_what_is_allowed)
     refuse("http://learner:80", AQ_E_INVALID, "http://learner:80");
 }
 
-TEST(a_wildcard_cannot_be_called)
+TEST(what_can_only_be_listened_at_cannot_be_called)
 {
-    refuse("tcp://*:5550", AQ_E_INVALID, "called at one");
-    refuse("tcp://0.0.0.0:5550", AQ_E_INVALID, "called at one");
+    refuse("tcp://*:5550", AQ_E_INVALID, "not one to call");
+    refuse("tcp://0.0.0.0:5550", AQ_E_INVALID, "not one to call");
+    refuse("tcp://127.0.0.1:0", AQ_E_INVALID, "not one to call");
 }
 
 TEST_IN_FOLDER(a_folder_of_a_live_run_names_its_learner)

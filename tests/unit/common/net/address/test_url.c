@@ -52,6 +52,8 @@ TEST(bad_urls_are_named_and_told_what_is_allowed)
         {"tcp://1.2.3.4;5.6.7.8:1", "host"},
         {"tcp://[xyz]:1", "host"},
         {"tcp://[]:1", "host"},
+        {"tcp://[1:2]:5", "host"},
+        {"tcp://[1.2.3.4]:5", "host"},
         {"tcp://[fe80::1]:1", "link-local"},
         {"tcp://[FEBF::1]:1", "link-local"},
         {"tcp://[fe80::1%eth0]:1", "fd00::/8"},
@@ -66,6 +68,26 @@ TEST(bad_urls_are_named_and_told_what_is_allowed)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_refused(aq_url_validate(rows[i].url, &refusal), AQ_E_INVALID, rows[i].url);
         assert_says(refusal.text, rows[i].word);
+    }
+}
+
+TEST(what_can_only_be_listened_at_is_not_called)
+{
+    static const struct {
+        const char *url;
+        int as_advertised, as_callable;
+    } rows[] = {
+        {"tcp://127.0.0.1:5550", 0, 0},
+        {"ipc:///tmp/learner:0", 0, 0},
+        {"tcp://learner:0", 0, AQ_E_INVALID},
+        {"tcp://[::1]:00", 0, AQ_E_INVALID},
+        {"tcp://*:5550", AQ_E_INVALID, AQ_E_INVALID},
+        {"nonsense", AQ_E_INVALID, AQ_E_INVALID},
+    };
+    EACH_ROW(i, rows) {
+        const char *url;
+        assert_int_equal(aq_url_take_advertised(&url, rows[i].url, NULL), rows[i].as_advertised);
+        assert_int_equal(aq_url_take_callable(&url, rows[i].url, NULL), rows[i].as_callable);
     }
 }
 
