@@ -125,6 +125,7 @@ static int take(const char *folder, const struct mode *mode, int port, aq_error 
         rc = aq_rpc_dispatcher_create(8, MESSAGE_MAX, 1 << 16, &dispatcher);
     }
     if (rc == 0) {
+        aq_rpc_dispatcher_name(dispatcher, AQ_ACCESS_LEARNER, 0);
         rc = aq_rpc_dispatcher_add(dispatcher, &service.base);
     }
     if (rc != 0) {

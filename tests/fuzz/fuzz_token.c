@@ -36,7 +36,7 @@ static void check_request(const uint8_t *bytes, size_t size)
         return;
     }
     must(aq_token_parse(secret, strlen(secret), &token, NULL));
-    must(aq_rpc_guard_create(token, AQ_ACCESS_NONE, 0, &guard));
+    must(aq_rpc_guard_create(token, AQ_ACCESS_LEARNER, 0, &guard));
     enum aq_guard_verdict verdict =
         aq_rpc_guard_check(guard, request, request->body.data, request->body.len, &role, &why);
     AQ_ASSERT(verdict != AQ_GUARD_GENUINE);

@@ -61,6 +61,7 @@ int aq_rpc_guard_create(const aq_token *token, enum aq_access_role role, uint64_
                         aq_rpc_guard **ret_guard)
 {
     AQ_ASSERT(aq_token_is_for_listening(token));
+    AQ_ASSERT(aq_access_role_listens(role));
     aq_rpc_guard *guard = aq_alloc(1, sizeof(*guard));
     if (guard == NULL) {
         return AQ_E_NOMEM;
@@ -71,7 +72,7 @@ int aq_rpc_guard_create(const aq_token *token, enum aq_access_role role, uint64_
     }
     guard->token = token;
     guard->started_ns = aq_clock_monotonic_ns();
-    guard->role = role != AQ_ACCESS_NONE ? role : aq_token_role(token);
+    guard->role = role;
     guard->instance = instance != 0 ? instance : aq_incarnation_draw();
     *ret_guard = guard;
     return 0;

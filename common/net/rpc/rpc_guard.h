@@ -25,7 +25,7 @@ enum {
 
 typedef struct aq_rpc_guard aq_rpc_guard;
 
-/* `token` outlives the guard and is for listening; NONE and 0: its role, and a number that is
+/* `token` outlives the guard and is for listening; `role` is LEARNER or REPLAY; instance 0: one is
  * drawn. */
 int aq_rpc_guard_create(const aq_token *token, enum aq_access_role role, uint64_t instance,
                         aq_rpc_guard **ret_guard) AQ_MUST_USE;

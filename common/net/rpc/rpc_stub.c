@@ -184,7 +184,7 @@ static bool is_expected(const pending *call, const Actorq__V1__RpcChallenge *cha
     enum aq_access_role role = aq_rpc_listener_of(call->name);
 
     role = role != AQ_ACCESS_NONE ? role : expected->role;
-    if (role != AQ_ACCESS_NONE && challenge->role != AQ_ACCESS_SHARED && challenge->role != role) {
+    if (role != AQ_ACCESS_NONE && challenge->role != role) {
         set_status(status, AQ_RPC_UNAUTHENTICATED, "%s: the daemon there is of the role %s, not %s",
                    call->name, aq_access_role_name((enum aq_access_role)challenge->role),
                    aq_access_role_name(role));

@@ -130,7 +130,7 @@ static int derive_all(aq_token *token)
 {
     int rc = 0;
 
-    for (int role = AQ_ACCESS_NONE; rc == 0 && role <= AQ_ACCESS_REPLAY; role++) {
+    for (int role = AQ_ACCESS_LEARNER; rc == 0 && role <= AQ_ACCESS_REPLAY; role++) {
         call_key *to = &token->to[role];
 
         rc = derive_call_key(token->key, (enum aq_access_role)role, to->key);
@@ -435,7 +435,7 @@ static int make_mac(const call_key *key, enum aq_access_role caller, const aq_to
 int aq_token_sign(const aq_token *token, const aq_token_call *call,
                   uint8_t ret_mac[AQ_TOKEN_MAC_BYTES])
 {
-    if (call->listener > AQ_ACCESS_REPLAY) {
+    if (!aq_access_role_listens(call->listener)) {
         return AQ_E_INVALID;
     }
     return make_mac(&token->to[call->listener], token->role, call, ret_mac);
@@ -459,7 +459,7 @@ static const call_key *accepted_key(const aq_token *token, const aq_token_call *
         return NULL;
     }
     if (token->role == AQ_ACCESS_SHARED) {
-        return call->listener <= AQ_ACCESS_REPLAY ? &token->to[call->listener] : NULL;
+        return aq_access_role_listens(call->listener) ? &token->to[call->listener] : NULL;
     }
     return call->listener == token->role ? &token->of[call->caller] : NULL;
 }

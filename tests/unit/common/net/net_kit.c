@@ -277,6 +277,7 @@ static net_pair *serve(const char *transport, const aq_security *own, const aq_s
     assert_int_equal(aq_rpc_dispatcher_create(NET_PAIR_CALLS_MAX, NET_KIT_MESSAGE_MAX,
                                               8 * NET_KIT_MESSAGE_MAX, &pair->dispatcher),
                      0);
+    aq_rpc_dispatcher_name(pair->dispatcher, AQ_ACCESS_LEARNER, 0);
     rpc_kit_add_to(&pair->kit, pair->dispatcher);
     net_kit_url(transport, pair->url);
     open_server(pair);

@@ -413,6 +413,7 @@ TEST_IN(service_desk, desk, an_actors_token_does_not_speak_for_a_shard)
     for (size_t i = 0; i < 3; i++) {
         at_end(drop_token, tokens[i]);
     }
+    aq_rpc_dispatcher_name(desk->dispatcher, AQ_ACCESS_LEARNER, 0);
     assert_int_equal(aq_rpc_dispatcher_guard(desk->dispatcher, tokens[0]), 0);
     desk->loop.channel.token = tokens[1];
     Actorq__V1__HeartbeatRequest beat = desk_heartbeat(shard, 60);
@@ -438,6 +439,7 @@ TEST_IN(service_desk, desk, each_role_joins_with_its_own_token)
                 {AQ_ROLE_REPLAY, AQ_ACCESS_REPLAY}};
     aq_token *learner = token_of(AQ_ACCESS_LEARNER);
     at_end(drop_token, learner);
+    aq_rpc_dispatcher_name(desk->dispatcher, AQ_ACCESS_LEARNER, 0);
     assert_int_equal(aq_rpc_dispatcher_guard(desk->dispatcher, learner), 0);
     for (size_t i = 0; i < 9; i++) {
         const Actorq__V1__JoinRequest join = desk_join_request(rows[i / 3].role, 80 + i);

@@ -28,7 +28,7 @@ static void scene_setup(scene *s)
     s->operator_token = secure_kit_token(master, AQ_ACCESS_OPERATOR);
     s->now_ns = aq_clock_monotonic_ns() + AQ_NS_PER_S;
     assert_int_equal(aq_rpc_guard_create(secure_kit_token(master, AQ_ACCESS_LEARNER),
-                                         AQ_ACCESS_NONE, 0, &s->guard),
+                                         AQ_ACCESS_LEARNER, 0, &s->guard),
                      0);
     aq_rpc_guard_challenge(s->guard, s->now_ns, &challenge);
     aq_guard_peer_take(&s->peer, &challenge, s->now_ns);
@@ -115,6 +115,6 @@ TEST(a_guard_without_memory_is_not_made)
 {
     const aq_token *learner = secure_kit_token(master, AQ_ACCESS_LEARNER);
     aq_rpc_guard *guard;
-    assert_made_despite_failures(guard, aq_rpc_guard_create(learner, AQ_ACCESS_NONE, 0, &guard));
+    assert_made_despite_failures(guard, aq_rpc_guard_create(learner, AQ_ACCESS_LEARNER, 0, &guard));
     aq_rpc_guard_destroy(guard);
 }

@@ -50,6 +50,7 @@ static void open_dispatcher(fixture *f)
     assert_int_equal(aq_rpc_dispatcher_create(CALLS_MAX, REPLY_MAX, REPEATS_MAX, &f->dispatcher),
                      0);
     rpc_kit_add_to(&f->kit, f->dispatcher);
+    aq_rpc_dispatcher_name(f->dispatcher, AQ_ACCESS_LEARNER, 0);
     assert_int_equal(aq_rpc_dispatcher_guard(f->dispatcher, f->learner), 0);
     aq_rpc_dispatcher_on_refused(f->dispatcher, on_refused, &f->refused);
 }
@@ -207,6 +208,7 @@ TEST_OF_FIXTURE(a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_aga
     assert_int_equal(aq_rpc_dispatcher_create(CALLS_MAX, REPLY_MAX, 0, &f->dispatcher), 0);
     rpc_kit_init(&f->kit);
     rpc_kit_add_to(&f->kit, f->dispatcher);
+    aq_rpc_dispatcher_name(f->dispatcher, AQ_ACCESS_LEARNER, 0);
     assert_int_equal(aq_rpc_dispatcher_guard(f->dispatcher, f->learner), 0);
     const recording recorded = record_call(f);
     dispatch(f, recorded.frame, recorded.size);

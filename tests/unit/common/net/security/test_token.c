@@ -59,10 +59,12 @@ TEST(a_line_of_text_is_a_secret_that_all_share)
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
     assert_int_equal(aq_token_role(token), AQ_ACCESS_SHARED);
     assert_true(aq_token_is_for_listening(token));
-    call.listener = AQ_ACCESS_SHARED;
     assert_int_equal(aq_token_sign(token, &call, mac), 0);
     call.caller = AQ_ACCESS_SHARED;
     assert_true(aq_token_verify(same, &call, mac));
+    call.listener = AQ_ACCESS_SHARED; /* which no daemon is */
+    assert_int_equal(aq_token_sign(token, &call, mac), AQ_E_INVALID);
+    assert_false(aq_token_verify(same, &call, mac));
 }
 
 /* Who holds the secret may be either daemon; what was signed for one is nothing to the other. */
@@ -118,7 +120,6 @@ TEST(another_secret_proves_nothing)
     aq_token *other = parse("correct horse battery staplf");
     aq_token_call call = a_call();
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
-    call.listener = AQ_ACCESS_SHARED;
     call.caller = AQ_ACCESS_SHARED;
     assert_int_equal(aq_token_sign(other, &call, mac), 0);
     assert_false(aq_token_verify(token, &call, mac));
