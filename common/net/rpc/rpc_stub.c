@@ -15,6 +15,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/base/plain_text.h"
 #include "common/base/rng.h"
 #include "common/net/address/dial_tries.h"
 #include "common/net/rpc/frame.h"
@@ -89,17 +90,6 @@ static void set_status(aq_rpc_status *status, uint32_t code, const char *format,
     va_end(args);
 }
 
-/* The words come from a peer and go to terminals and logs. */
-static void take_words(aq_rpc_status *status, const char *words)
-{
-    snprintf(status->message, sizeof(status->message), "%s", words);
-    for (char *at = status->message; *at != '\0'; at++) {
-        if ((unsigned char)*at < ' ' || *at == 0x7f) {
-            *at = '?';
-        }
-    }
-}
-
 /* Runs the closure; one closure may make a call that fails at once, and so run another. */
 static void finish(const pending *call, const ProtobufCMessage *reply, const aq_rpc_status *status)
 {
@@ -146,7 +136,8 @@ static void read_reply(const pending *call, const aq_envelope *envelope, aq_rpc_
     }
     if (reply->status != AQ_RPC_OK) {
         status->code = reply->status > AQ_RPC_UNAUTHENTICATED ? AQ_RPC_UNKNOWN : reply->status;
-        take_words(status, reply->message);
+        /* The words come from a peer and go to terminals and logs. */
+        (void)aq_plain_text(status->message, sizeof(status->message), reply->message);
         return;
     }
     int rc =

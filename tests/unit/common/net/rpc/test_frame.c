@@ -128,13 +128,8 @@ TEST(foreign_bytes_are_told_by_what_they_look_like)
         size_t size;
         const char *word;
     } rows[] = {
-        {"GET / HTTP/1.1\r\n", 16, "HTTP"},
-        {"POST /x HTTP/1.1", 16, "HTTP"},
-        {"PRI * HTTP/2.0\r\n", 16, "gRPC"},
-        {"\x16\x03\x01\x02\x00\x01", 6, "TLS"},
-        {"SSH-2.0-OpenSSH", 15, "SSH"},
-        {"\0SP\0\0\x30\0\0", 8, "NNG"},
         {"{\"method\": 1}", 13, "JSON"},
+        {"PK\x03\x04............", 16, "zip"},
         {"AQF2............", 16, "another format"},
         {"G", 1, "1 bytes"},
         {"\xff\xff\xff\xff\xff", 5, "5 bytes"},

@@ -163,12 +163,12 @@ TEST_OF_FIXTURE(a_deadline_out_of_range_is_refused)
 
 TEST_OF_FIXTURE(what_is_no_request_is_refused_and_counted)
 {
-    static const char http[] = "GET / HTTP/1.1\r\nHost: learner\r\n\r\n";
-    aq_rpc_dispatch(f->dispatcher, (const uint8_t *)http, sizeof(http) - 1, "tcp://1.2.3.4:5",
+    static const char json[] = "{\"version\": 7}";
+    aq_rpc_dispatch(f->dispatcher, (const uint8_t *)json, sizeof(json) - 1, "tcp://1.2.3.4:5",
                     rpc_box_reply, &f->box);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_INVALID_ARGUMENT);
     assert_int_equal(rpc_box_request_id(&f->box), 0);
-    assert_says(rpc_box_message(&f->box), "looks like HTTP");
+    assert_says(rpc_box_message(&f->box), "looks like JSON");
     aq_rpc_dispatch(f->dispatcher, NULL, 0, "ipc", rpc_box_reply, &f->box);
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_INVALID_ARGUMENT);
     assert_int_equal(counters(f).refused_frames, 2);

@@ -242,10 +242,10 @@ TEST_OF_FIXTURE(a_request_larger_than_the_channel_takes_fails_at_once)
 
 TEST_OF_FIXTURE(a_reply_that_is_no_frame_is_said_in_words)
 {
-    static const char http[] = "HTTP/1.1 400 Bad Request";
+    static const char json[] = "{\"version\": 7}";
     fetch(f, 3);
-    f->wire.answer(f->wire.user, 0, (const uint8_t *)http, sizeof(http) - 1);
-    expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "looks like HTTP");
+    f->wire.answer(f->wire.user, 0, (const uint8_t *)json, sizeof(json) - 1);
+    expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "looks like JSON");
 }
 
 TEST_OF_FIXTURE(a_reply_that_was_damaged_is_data_loss)
