@@ -45,8 +45,8 @@ static void say_end(const aq_daemon_security *own)
 
     if (expires_s != 0 && left_s < (int64_t)WARN_DAYS * DAY_S) {
         aq_log(AQ_LOG_WARN, "certificate_ends",
-               "no connection can be made after that; see 'actorq certs --renew'", "days=%" PRId64,
-               left_s / DAY_S);
+               "no connection can be made after that; see 'actorq certs DIR --renew'",
+               "days=%" PRId64, left_s / DAY_S);
     }
 }
 

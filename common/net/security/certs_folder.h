@@ -8,7 +8,7 @@
  *   evaluator/   the same
  *   operator/    the same; for people who look at the run and steer it
  *
- * Folders are 0700 and files 0600. One thread.
+ * Folders are 0700, but an empty one that is there keeps its mode; files are 0600. One thread.
  */
 #ifndef AQ_COMMON_NET_SECURITY_CERTS_FOLDER_H
 #define AQ_COMMON_NET_SECURITY_CERTS_FOLDER_H
