@@ -82,7 +82,6 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
     reply.task = aq_wire_text(settings->task);
     reply.schema_hash = aq_replay_core_layout(core)->hash;
     reply.store = aq_replay_core_store(core);
-    reply.shard_incarnation = aq_replay_core_incarnation(core);
     reply.messages = aq_replay_core_stored(core).messages;
     reply.n_step = settings->n_step;
     reply.chunk_length = (uint32_t)settings->config.replay.chunk_length;
