@@ -6,7 +6,6 @@
 #include "common/base/buffer.h"
 #include "common/net/rpc/reflect.h"
 #include "common/wire/wire_frame.h"
-#include "proto/checkpoint.pb-c.h"
 #include "proto/exchange.pb-c.h"
 #include "proto/experience.pb-c.h"
 #include "proto/membership.pb-c.h"
@@ -23,7 +22,6 @@ static const ProtobufCMessageDescriptor *const kinds[] = {
     &actorq__v1__credit_request__descriptor,       &actorq__v1__sample_request__descriptor,
     &actorq__v1__prioritize_request__descriptor,   &actorq__v1__export_reply__descriptor,
     &actorq__v1__import_request__descriptor,       &actorq__v1__experience__descriptor,
-    &actorq__v1__policy_snapshot__descriptor,      &actorq__v1__checkpoint__descriptor,
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
@@ -21,7 +22,6 @@ typedef struct place {
     const struct place *outer; /* NULL: the message itself */
     const char *name;          /* NULL: an element of outer */
     size_t index;
-    unsigned depth; /* messages around this one */
     aq_error *error;
 } place;
 
@@ -55,23 +55,6 @@ static int message_from_json(const place *at, const ProtobufCMessageDescriptor *
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-static int signed_from_json(const place *at, const json_t *json, int64_t min, int64_t max,
-                            int64_t *ret_value)
-{
-    int64_t value;
-
-    if (json_is_integer(json)) {
-        value = json_integer_value(json);
-    } else if (!json_is_string(json) || aq_parse_i64(json_string_value(json), &value) < 0) {
-        return refuse(at, "expects an integer");
-    }
-    if (value < min || value > max) {
-        return refuse(at, "is out of range");
-    }
-    *ret_value = value;
-    return 0;
-}
-
 static int unsigned_from_json(const place *at, const json_t *json, uint64_t max,
                               uint64_t *ret_value)
 {
@@ -90,6 +73,17 @@ static int unsigned_from_json(const place *at, const json_t *json, uint64_t max,
     }
     *ret_value = value;
     return 0;
+}
+
+static int u32_from_json(const place *at, const json_t *json, uint32_t *ret_value)
+{
+    uint64_t value;
+    int rc = unsigned_from_json(at, json, UINT32_MAX, &value);
+
+    if (rc == 0) {
+        *ret_value = (uint32_t)value;
+    }
+    return rc;
 }
 
 static int real_from_json(const place *at, const json_t *json, double *ret_value)
@@ -133,15 +127,16 @@ static int enum_from_json(const place *at, const ProtobufCFieldDescriptor *field
     const ProtobufCEnumDescriptor *descriptor = field->descriptor;
     char what[PLACE_TEXT_MAX];
     aq_nearest nearest;
-    int64_t number = 0;
-    int rc;
 
-    if (!json_is_string(json)) {
-        rc = signed_from_json(at, json, INT32_MIN, INT32_MAX, &number);
-        if (rc == 0) {
-            *ret_value = (int32_t)number;
+    if (json_is_integer(json)) {
+        if (json_integer_value(json) < INT32_MIN || json_integer_value(json) > INT32_MAX) {
+            return refuse(at, "is out of range");
         }
-        return rc;
+        *ret_value = (int32_t)json_integer_value(json);
+        return 0;
+    }
+    if (!json_is_string(json)) {
+        return refuse(at, "expects a name or an integer");
     }
     const ProtobufCEnumValue *named =
         protobuf_c_enum_descriptor_get_value_by_name(descriptor, json_string_value(json));
@@ -193,37 +188,15 @@ static int bytes_from_json(const place *at, const json_t *json, ProtobufCBinaryD
 /* ---- values, arrays, messages -------------------------------------------------------------- */
 
 /* `out` is where the value goes in the structure; nothing is written there on failure. */
-static int integer_from_json(const place *at, ProtobufCType type, const json_t *json, void *out)
-{
-    bool is_64 = aq_reflect_value_size(type) == sizeof(uint64_t);
-    bool is_unsigned = type == PROTOBUF_C_TYPE_UINT32 || type == PROTOBUF_C_TYPE_FIXED32 ||
-                       type == PROTOBUF_C_TYPE_UINT64 || type == PROTOBUF_C_TYPE_FIXED64;
-    uint64_t positive = 0;
-    int64_t value = 0;
-    int rc;
-
-    if (is_unsigned) {
-        rc = unsigned_from_json(at, json, is_64 ? UINT64_MAX : UINT32_MAX, &positive);
-        value = (int64_t)positive;
-    } else {
-        rc = signed_from_json(at, json, is_64 ? INT64_MIN : INT32_MIN,
-                              is_64 ? INT64_MAX : INT32_MAX, &value);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    if (is_64) {
-        *(uint64_t *)out = (uint64_t)value;
-    } else {
-        *(uint32_t *)out = (uint32_t)value;
-    }
-    return 0;
-}
-
 static int value_from_json(const place *at, const ProtobufCFieldDescriptor *field,
                            const json_t *json, void *out)
 {
     switch (field->type) {
+    case PROTOBUF_C_TYPE_UINT32:
+        return u32_from_json(at, json, out);
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_FIXED64:
+        return unsigned_from_json(at, json, UINT64_MAX, out);
     case PROTOBUF_C_TYPE_FLOAT:
         return float_from_json(at, json, out);
     case PROTOBUF_C_TYPE_DOUBLE:
@@ -240,10 +213,9 @@ static int value_from_json(const place *at, const ProtobufCFieldDescriptor *fiel
         return string_from_json(at, json, out);
     case PROTOBUF_C_TYPE_BYTES:
         return bytes_from_json(at, json, out);
-    case PROTOBUF_C_TYPE_MESSAGE:
-        return message_from_json(at, field->descriptor, json, out);
     default:
-        return integer_from_json(at, field->type, json, out);
+        AQ_ASSERT(field->type == PROTOBUF_C_TYPE_MESSAGE);
+        return message_from_json(at, field->descriptor, json, out);
     }
 }
 
@@ -266,7 +238,7 @@ static int repeated_from_json(const place *at, const ProtobufCFieldDescriptor *f
         return AQ_E_NOMEM;
     }
     while (*count < json_array_size(json)) {
-        place element = {.outer = at, .index = *count, .depth = at->depth, .error = at->error};
+        place element = {.outer = at, .index = *count, .error = at->error};
         int rc = value_from_json(&element, field, json_array_get(json, *count),
                                  (uint8_t *)*values + *count * value_size);
 
@@ -281,29 +253,13 @@ static int repeated_from_json(const place *at, const ProtobufCFieldDescriptor *f
 static int field_from_json(const place *at, const ProtobufCFieldDescriptor *field,
                            const json_t *json, ProtobufCMessage *message)
 {
-    uint8_t *base = (uint8_t *)message;
-    uint32_t *quantifier = (uint32_t *)(base + field->quantifier_offset);
-
     if (json_is_null(json)) {
         return 0;
     }
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
         return repeated_from_json(at, field, json, message);
     }
-    if (aq_reflect_is_oneof(field) && *quantifier != 0) {
-        return refuse(at, "another field of the same oneof is given as well");
-    }
-    int rc = value_from_json(at, field, json, base + field->offset);
-    if (rc < 0) {
-        return rc;
-    }
-    if (aq_reflect_is_oneof(field)) {
-        *quantifier = field->id;
-    } else if (field->label == PROTOBUF_C_LABEL_OPTIONAL && field->type != PROTOBUF_C_TYPE_STRING &&
-               field->type != PROTOBUF_C_TYPE_MESSAGE) {
-        *(protobuf_c_boolean *)(base + field->quantifier_offset) = 1;
-    }
-    return 0;
+    return value_from_json(at, field, json, (uint8_t *)message + field->offset);
 }
 
 static int refuse_unknown(const place *at, const ProtobufCMessageDescriptor *descriptor)
@@ -332,7 +288,7 @@ static int fields_from_json(const place *at, const json_t *json, ProtobufCMessag
     /* The iteration takes a json_t without const and changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)json, name, value)
     {
-        place inner = {.outer = at, .name = name, .depth = at->depth, .error = at->error};
+        place inner = {.outer = at, .name = name, .error = at->error};
         const ProtobufCFieldDescriptor *field =
             protobuf_c_message_descriptor_get_field_by_name(descriptor, name);
         int rc = field == NULL ? refuse_unknown(&inner, descriptor)
@@ -348,21 +304,15 @@ static int fields_from_json(const place *at, const json_t *json, ProtobufCMessag
 static int message_from_json(const place *at, const ProtobufCMessageDescriptor *descriptor,
                              const json_t *json, ProtobufCMessage **ret_message)
 {
-    place inside = *at;
-
     if (!json_is_object(json)) {
         return refuse(at, "expects an object");
     }
-    if (at->depth > AQ_REFLECT_DEPTH_MAX) {
-        return refuse(at, "messages are nested too deeply");
-    }
-    inside.depth++;
     ProtobufCMessage *message = aq_alloc(1, descriptor->sizeof_message);
     if (message == NULL) {
         return AQ_E_NOMEM;
     }
     protobuf_c_message_init(descriptor, message);
-    int rc = fields_from_json(&inside, json, message);
+    int rc = fields_from_json(at, json, message);
     if (rc < 0) {
         protobuf_c_message_free_unpacked(message, NULL);
         return rc;

@@ -7,14 +7,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/utf8.h"
 #include "common/net/rpc/reflect.h"
 #include "common/net/rpc/reflect_field.h"
 #include "common/net/security/base64.h"
 #include "common/sys/print_json.h"
-
-static json_t *message_to_json(const ProtobufCMessage *message, unsigned depth);
 
 static json_t *real_to_json(double value)
 {
@@ -75,20 +74,11 @@ static json_t *enum_to_json(const ProtobufCFieldDescriptor *field, int32_t numbe
     return value == NULL ? json_integer(number) : json_string(value->name);
 }
 
-static json_t *value_to_json(const ProtobufCFieldDescriptor *field, const void *at, unsigned depth)
+static json_t *value_to_json(const ProtobufCFieldDescriptor *field, const void *at)
 {
     switch (field->type) {
-    case PROTOBUF_C_TYPE_INT32:
-    case PROTOBUF_C_TYPE_SINT32:
-    case PROTOBUF_C_TYPE_SFIXED32:
-        return json_integer(*(const int32_t *)at);
     case PROTOBUF_C_TYPE_UINT32:
-    case PROTOBUF_C_TYPE_FIXED32:
         return json_integer(*(const uint32_t *)at);
-    case PROTOBUF_C_TYPE_INT64:
-    case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_SFIXED64:
-        return json_integer(*(const int64_t *)at);
     case PROTOBUF_C_TYPE_UINT64:
     case PROTOBUF_C_TYPE_FIXED64:
         return aq_json_count(*(const uint64_t *)at);
@@ -104,14 +94,14 @@ static json_t *value_to_json(const ProtobufCFieldDescriptor *field, const void *
         return string_to_json(*(char *const *)at);
     case PROTOBUF_C_TYPE_BYTES:
         return bytes_to_json(at);
-    case PROTOBUF_C_TYPE_MESSAGE:
-        break;
+    default:
+        AQ_ASSERT(field->type == PROTOBUF_C_TYPE_MESSAGE);
+        return aq_reflect_to_json(*(ProtobufCMessage *const *)at);
     }
-    return message_to_json(*(ProtobufCMessage *const *)at, depth + 1);
 }
 
 static json_t *repeated_to_json(const ProtobufCMessage *message,
-                                const ProtobufCFieldDescriptor *field, unsigned depth)
+                                const ProtobufCFieldDescriptor *field)
 {
     const uint8_t *base = (const uint8_t *)message;
     size_t count = *(const size_t *)(base + field->quantifier_offset);
@@ -121,7 +111,7 @@ static json_t *repeated_to_json(const ProtobufCMessage *message,
     for (size_t i = 0; array != NULL && i < count; i++) {
         const void *at = values + i * aq_reflect_value_size(field->type);
 
-        if (json_array_append_new(array, value_to_json(field, at, depth)) != 0) {
+        if (json_array_append_new(array, value_to_json(field, at)) != 0) {
             json_decref(array);
             array = NULL;
         }
@@ -129,46 +119,23 @@ static json_t *repeated_to_json(const ProtobufCMessage *message,
     return array;
 }
 
-/* Whether a field that is not repeated has a value to show. */
-static bool is_present(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
-{
-    const uint8_t *base = (const uint8_t *)message;
-    const uint8_t *at = base + field->offset;
-    const uint8_t *quantifier = base + field->quantifier_offset;
-
-    if (aq_reflect_is_oneof(field)) {
-        return *(const uint32_t *)quantifier == field->id;
-    }
-    if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
-        return *(ProtobufCMessage *const *)at != NULL;
-    }
-    if (field->label != PROTOBUF_C_LABEL_OPTIONAL) {
-        return true;
-    }
-    if (field->type == PROTOBUF_C_TYPE_STRING) {
-        return *(const void *const *)at != NULL && *(const void *const *)at != field->default_value;
-    }
-    return *(const protobuf_c_boolean *)quantifier;
-}
-
-static json_t *message_to_json(const ProtobufCMessage *message, unsigned depth)
+json_t *aq_reflect_to_json(const ProtobufCMessage *message)
 {
     const ProtobufCMessageDescriptor *descriptor = message->descriptor;
-
-    if (depth > AQ_REFLECT_DEPTH_MAX) {
-        return json_null();
-    }
     json_t *object = json_object();
+
     for (unsigned i = 0; object != NULL && i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
+        const void *at = (const uint8_t *)message + field->offset;
         json_t *value;
 
         if (field->label == PROTOBUF_C_LABEL_REPEATED) {
-            value = repeated_to_json(message, field, depth);
-        } else if (is_present(message, field)) {
-            value = value_to_json(field, (const uint8_t *)message + field->offset, depth);
-        } else {
+            value = repeated_to_json(message, field);
+        } else if (field->type == PROTOBUF_C_TYPE_MESSAGE &&
+                   *(ProtobufCMessage *const *)at == NULL) {
             continue;
+        } else {
+            value = value_to_json(field, at);
         }
         if (json_object_set_new(object, field->name, value) != 0) {
             json_decref(object);
@@ -178,53 +145,30 @@ static json_t *message_to_json(const ProtobufCMessage *message, unsigned depth)
     return object;
 }
 
-json_t *aq_reflect_to_json(const ProtobufCMessage *message)
-{
-    return message_to_json(message, 0);
-}
-
 /* ---- what a call takes --------------------------------------------------------------------- */
 
-/* The types around a field: one that contains itself is shown once. */
-typedef struct enclosing {
-    const ProtobufCMessageDescriptor *descriptor;
-    const struct enclosing *outer;
-} enclosing;
-
-static json_t *template_of(const ProtobufCMessageDescriptor *descriptor, const enclosing *outer);
-
-static json_t *template_of_value(const ProtobufCFieldDescriptor *field, const enclosing *outer)
+static json_t *template_of_value(const ProtobufCFieldDescriptor *field)
 {
     static const uint64_t zero;
-    static const ProtobufCBinaryData no_bytes;
-    const char *text = field->default_value == NULL ? "" : field->default_value;
-    const void *value = field->default_value;
 
     switch (field->type) {
     case PROTOBUF_C_TYPE_MESSAGE:
-        return template_of(field->descriptor, outer);
+        return aq_reflect_template(field->descriptor);
     case PROTOBUF_C_TYPE_STRING:
-        return string_to_json(text);
     case PROTOBUF_C_TYPE_BYTES:
-        return bytes_to_json(value == NULL ? &no_bytes : value);
+        return json_string("");
     default:
-        return value_to_json(field, value == NULL ? &zero : value, 0);
+        return value_to_json(field, &zero);
     }
 }
 
-static json_t *template_of(const ProtobufCMessageDescriptor *descriptor, const enclosing *outer)
+json_t *aq_reflect_template(const ProtobufCMessageDescriptor *descriptor)
 {
-    const enclosing here = {descriptor, outer};
-
-    for (const enclosing *around = outer; around != NULL; around = around->outer) {
-        if (around->descriptor == descriptor) {
-            return json_null();
-        }
-    }
     json_t *object = json_object();
+
     for (unsigned i = 0; object != NULL && i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
-        json_t *value = template_of_value(field, &here);
+        json_t *value = template_of_value(field);
 
         if (field->label == PROTOBUF_C_LABEL_REPEATED && value != NULL) {
             value = json_pack("[o]", value);
@@ -235,9 +179,4 @@ static json_t *template_of(const ProtobufCMessageDescriptor *descriptor, const e
         }
     }
     return object;
-}
-
-json_t *aq_reflect_template(const ProtobufCMessageDescriptor *descriptor)
-{
-    return template_of(descriptor, NULL);
 }

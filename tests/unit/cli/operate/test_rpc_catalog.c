@@ -2,6 +2,7 @@
  * Every method is found by the names that people use, and no other.
  */
 #include "cli/operate/rpc_catalog.h"
+#include "common/net/rpc/reflect.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -69,6 +70,40 @@ TEST(every_method_is_in_the_list_and_can_be_found)
         assert_int_equal(aq_rpc_catalog_find(name, &found, NULL), 0);
         assert_true(json_is_object(json_object_get(row, "request")));
         assert_true(json_is_object(json_object_get(row, "reply")));
+    }
+}
+
+/* A type within itself would come to no end. */
+static void assert_is_plain(const ProtobufCMessageDescriptor *message, unsigned depth)
+{
+    assert_in_range(depth, 0, 8);
+    for (unsigned i = 0; i < message->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &message->fields[i];
+        assert_int_equal(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF, 0);
+        assert_true(field->label == PROTOBUF_C_LABEL_REPEATED ||
+                    field->label == PROTOBUF_C_LABEL_NONE);
+        if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
+            assert_is_plain(field->descriptor, depth + 1);
+        }
+    }
+}
+
+static void assert_reflects(const ProtobufCMessageDescriptor *descriptor)
+{
+    ProtobufCMessage *message;
+    assert_is_plain(descriptor, 0);
+    json_t *json = cli_json(aq_reflect_template(descriptor)); /* has each kind of value */
+    assert_succeeds(aq_reflect_from_json(descriptor, json, &message, &refusal));
+    protobuf_c_message_free_unpacked(message, NULL);
+}
+
+TEST(what_a_service_speaks_of_has_no_field_that_reflection_lacks)
+{
+    for (size_t s = 0; aq_rpc_catalog_at(s); s++) {
+        for (unsigned i = 0; i < aq_rpc_catalog_at(s)->n_methods; i++) {
+            assert_reflects(aq_rpc_catalog_at(s)->methods[i].input);
+            assert_reflects(aq_rpc_catalog_at(s)->methods[i].output);
+        }
     }
 }
 
