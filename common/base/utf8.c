@@ -42,3 +42,16 @@ size_t aq_utf8_decode(const char *text, uint32_t *ret_code_point)
     *ret_code_point = code_point;
     return size;
 }
+
+bool aq_utf8_is_plain(const char *text)
+{
+    while (*text != '\0') {
+        uint32_t code_point = 0;
+        const size_t size = aq_utf8_decode(text, &code_point);
+        if (size == 0 || aq_utf8_is_control(code_point)) {
+            return false;
+        }
+        text += size;
+    }
+    return true;
+}

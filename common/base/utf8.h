@@ -19,4 +19,7 @@ static inline bool aq_utf8_is_control(uint32_t code_point)
     return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
 }
 
+/* Whether a terminated text is UTF-8 to its end, without control characters. Any thread. */
+bool aq_utf8_is_plain(const char *text);
+
 #endif

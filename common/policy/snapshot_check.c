@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/utf8.h"
 #include "common/experience/finite.h"
 #include "common/policy/netspec.h"
 #include "common/policy/snapshot.h"
@@ -21,12 +22,9 @@ static int check_task(const char *task, aq_error *error)
     if (task[0] == '\0') {
         return aq_fail(error, AQ_E_CORRUPT, "policy: the task's name is empty");
     }
-    for (const char *at = task; *at != '\0'; at++) {
-        if (*at < ' ' || *at > '~') {
-            return aq_fail(error, AQ_E_CORRUPT, "policy: the task's name is not printable");
-        }
-    }
-    return 0;
+    return aq_utf8_is_plain(task)
+               ? 0
+               : aq_fail(error, AQ_E_CORRUPT, "policy: the task's name is not printable");
 }
 
 static int check_header(const aq_snapshot *snapshot, aq_error *error)

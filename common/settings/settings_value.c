@@ -116,14 +116,8 @@ static int set_text(const aq_setting *row, const char *text, char *member, aq_er
     if ((double)length < row->min) {
         return fail_value(row, text, "is too short", error);
     }
-    for (const char *at = text; *at != '\0';) {
-        uint32_t code_point = 0;
-        size_t size = aq_utf8_decode(at, &code_point);
-
-        if (size == 0 || aq_utf8_is_control(code_point)) {
-            return fail_value(row, text, "holds a control character or is not UTF-8", error);
-        }
-        at += size;
+    if (!aq_utf8_is_plain(text)) {
+        return fail_value(row, text, "holds a control character or is not UTF-8", error);
     }
     if (member != NULL) {
         memcpy(member, text, length + 1);

@@ -47,3 +47,12 @@ TEST(what_is_not_utf8_is_refused)
     }
     assert_int_equal(code_point, 42);
 }
+
+TEST(a_text_is_plain_to_its_end)
+{
+    static const char *const other[] = {"a\n", "\x7f", "a\xc2\x80", "\xc3", "a\xff z"};
+    assert_true(aq_utf8_is_plain("") && aq_utf8_is_plain("so:/\xc3\xa9/p.so"));
+    EACH_ROW(i, other) {
+        assert_false(aq_utf8_is_plain(other[i]));
+    }
+}

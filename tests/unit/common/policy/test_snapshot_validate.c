@@ -121,6 +121,8 @@ TEST_OF_POLICY(a_task_name_ends_and_can_be_printed)
     refuse(AQ_E_CORRUPT, "not printable");
     snapshot->task[3] = (char)0xc3;
     refuse(AQ_E_CORRUPT, "not printable");
+    (void)snprintf(snapshot->task, sizeof(snapshot->task), "so:/\xc3\xa9/p.so:good");
+    accept();
 }
 
 TEST_OF_POLICY(a_measured_error_is_a_share_and_two_sizes)
