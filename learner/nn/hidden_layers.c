@@ -3,9 +3,11 @@
  */
 #include "learner/nn/hidden_layers.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "common/policy/snapshot.h"
 #include "common/policy/torso.h"
 
 int aq_hidden_layers_of(const aq_run_config *config, const aq_space *obs,
@@ -165,6 +167,17 @@ int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t beside,
         *ret_spec = spec;
     }
     return rc;
+}
+
+int aq_hidden_layers_check_policy(const aq_net_spec *spec, aq_error *error)
+{
+    const uint64_t bytes = aq_net_spec_parameters(spec) * (uint64_t)sizeof(float);
+    return bytes <= AQ_SNAPSHOT_BYTES_MAX
+               ? 0
+               : aq_fail(error, AQ_E_TOO_BIG,
+                         "learner.hidden and learner.torso make a network of %" PRIu64
+                         " bytes, and a policy has at most %" PRIu64 "; narrower layers work",
+                         bytes, (uint64_t)AQ_SNAPSHOT_BYTES_MAX);
 }
 
 void aq_last_layer_begin(const aq_net_spec *spec, aq_params *params)

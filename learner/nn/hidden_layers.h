@@ -65,4 +65,8 @@ int aq_hidden_layers_network(const aq_hidden_layers *hidden, uint32_t beside,
                              const aq_layer_spec *last, aq_net_spec *ret_spec,
                              aq_error *error) AQ_MUST_USE;
 
+/* Of a network that actors are to get. AQ_E_TOO_BIG, in words that name the settings, when in fp32
+ * it is larger than a policy may be (AQ_SNAPSHOT_BYTES_MAX). */
+int aq_hidden_layers_check_policy(const aq_net_spec *spec, aq_error *error) AQ_MUST_USE;
+
 #endif

@@ -58,7 +58,8 @@ int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
         return rc;
     }
     const aq_layer_spec last = last_layer(schema, aq_algorithm_acts_by(class, config, schema));
-    return aq_hidden_layers_network(&hidden, 0, &last, ret_spec, error);
+    rc = aq_hidden_layers_network(&hidden, 0, &last, ret_spec, error);
+    return rc == 0 ? aq_hidden_layers_check_policy(ret_spec, error) : rc;
 }
 
 /* What judges observations, with `beside` more numbers. */

@@ -74,6 +74,9 @@ int aq_on_policy_policy_spec(const aq_run_config *config, const aq_schema *schem
         rc = aq_net_spec_validate(&spec, error);
     }
     if (rc == 0) {
+        rc = aq_hidden_layers_check_policy(&spec, error);
+    }
+    if (rc == 0) {
         *ret_spec = spec;
     }
     return rc;

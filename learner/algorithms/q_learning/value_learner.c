@@ -34,6 +34,9 @@ static int make_specs(aq_value_learner *learner, const aq_algorithm_setup *setup
         rc = aq_q_network_acting(learner->kind, setup, &whole, &learner->acting_spec, error);
     }
     if (rc == 0) {
+        rc = aq_hidden_layers_check_policy(&learner->acting_spec, error);
+    }
+    if (rc == 0) {
         learner->split = aq_net_split_of(&whole, aq_model_group_split(setup->model));
         learner->inputs = aq_net_spec_inputs(&learner->split.slice);
         learner->state = aq_net_spec_state(&learner->split.slice);

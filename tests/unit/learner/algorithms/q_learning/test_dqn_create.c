@@ -44,6 +44,15 @@ TEST(widths_that_are_no_list_or_too_many_are_refused)
     check_refused(&too_many, &schema, AQ_E_INVALID, "48 layers");
 }
 
+/* Before there is memory for it. */
+TEST(a_network_that_no_policy_can_be_is_refused)
+{
+    const aq_schema schema = fixture_schema(4, 2);
+    const aq_run_config config = config_of("8192,8192", false);
+    check_refused(&config, &schema, AQ_E_TOO_BIG, "learner.hidden");
+    assert_says(refusal.text, "at most 268435456");
+}
+
 TEST(create_survives_the_failure_of_each_allocation)
 {
     const aq_schema schema = fixture_schema(4, 2);
