@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/base/utf8.h"
 #include "interchange/onnx/onnx_heads.h"
 #include "interchange/onnx/onnx_layers.h"
 
@@ -70,6 +71,10 @@ int aq_onnx_export(const aq_snapshot *snapshot, const char *name, const aq_onnx_
                    aq_buffer *out, aq_onnx_figures *ret_figures, aq_error *error)
 {
     char says[AQ_TASK_NAME_MAX + 64];
+    if (name[0] == '\0' || !aq_utf8_is_plain(name)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "export: the name is empty, holds a control character or is not UTF-8");
+    }
     int rc = aq_snapshot_validate(snapshot, error);
     if (rc != 0) {
         return rc;

@@ -25,8 +25,8 @@ typedef struct aq_onnx_note {
 } aq_onnx_note;
 
 /* Validates the snapshot and appends the model to `out`; on failure `out` is as before. `name` is
- * the graph's. AQ_E_UNSUPPORTED, in words; what aq_snapshot_validate refuses, AQ_E_TOO_BIG,
- * AQ_E_NOMEM. */
+ * the graph's: AQ_E_INVALID where it is empty, or is no UTF-8 that can be printed.
+ * AQ_E_UNSUPPORTED, in words; what aq_snapshot_validate refuses, AQ_E_TOO_BIG, AQ_E_NOMEM. */
 int aq_onnx_export(const aq_snapshot *snapshot, const char *name, const aq_onnx_note *notes,
                    aq_buffer *out, aq_onnx_figures *ret_figures, aq_error *error) AQ_MUST_USE;
 

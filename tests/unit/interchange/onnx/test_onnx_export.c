@@ -131,6 +131,19 @@ TEST(an_action_without_a_range_and_a_broken_policy_are_refused)
     refuse(broken, AQ_E_CORRUPT, "layer 1");
 }
 
+TEST(a_name_that_no_text_of_a_model_can_be_is_refused)
+{
+    static const char *const names[] = {"", "\xff", "two\nlines"};
+    const aq_snapshot *snapshot = policy(NET_RELU, AQ_FORMAT_F32, AQ_HEAD_ARGMAX);
+    EACH_ROW(i, names) {
+        aq_onnx_figures figures;
+        aq_buffer *file = buffer_up_to(MODEL_BYTES_MAX);
+        assert_refused(aq_onnx_export(snapshot, names[i], no_notes, file, &figures, &refusal),
+                       AQ_E_INVALID, "the name");
+        assert_int_equal(file->size, 0);
+    }
+}
+
 TEST(a_failed_allocation_leaves_the_buffer_as_it_was)
 {
     int rc;
