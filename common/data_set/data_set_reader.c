@@ -4,6 +4,7 @@
 #include "common/data_set/data_set_reader.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -82,9 +83,14 @@ static int open_file(aq_data_set_reader *reader, const char *path, aq_error *err
     if (aq_text_set(reader->path, sizeof(reader->path), path) != 0) {
         return aq_fail(error, AQ_E_TOO_BIG, "the path of the data set is too long");
     }
-    reader->file = fopen(path, "rbe");
-    if (reader->file == NULL || fstat(fileno(reader->file), &status) != 0) {
-        return aq_fail(error, aq_error_from_errno(errno), "%s: %s", path, strerror(errno));
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO is not waited for */
+    reader->file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (reader->file == NULL || fstat(fd, &status) != 0) {
+        const int failure = errno;
+        if (reader->file == NULL && fd >= 0) {
+            (void)close(fd);
+        }
+        return aq_fail(error, aq_error_from_errno(failure), "%s: %s", path, strerror(failure));
     }
     if (!S_ISREG(status.st_mode)) {
         return aq_fail(error, AQ_E_FOREIGN, "%s: not a data set", path);

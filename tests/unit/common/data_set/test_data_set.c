@@ -1,6 +1,8 @@
 /*
  * Data sets: what was written is read; what was changed or cut anywhere is noticed.
  */
+#include <sys/stat.h>
+
 #include "common/data_set/data_set_reader.h"
 #include "common/data_set/data_set_writer.h"
 #include "tests/support/chunks.h"
@@ -187,6 +189,13 @@ TEST_WITH(each_truncation_is_noticed, set_up, tear_down)
         int rc = read_set(NULL);
         assert_true(rc == AQ_E_CORRUPT || (size < AQ_DATA_SET_START_BYTES && rc == AQ_E_FOREIGN));
     }
+}
+
+TEST_WITH(a_pipe_is_refused_and_not_waited_for, set_up, tear_down)
+{
+    assert_int_equal(mkfifo(all.path, 0600), 0);
+    assert_int_equal(read_set(NULL), AQ_E_FOREIGN);
+    assert_says(refusal.text, "not a data set");
 }
 
 static uint64_t digest_of_set(void)
