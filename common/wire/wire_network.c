@@ -11,62 +11,6 @@
 #include "common/policy/netspec.h"
 #include "common/wire/wire_frame.h"
 
-/* ---- shapes --------------------------------------------------------------------------------- */
-
-/* Kinds whose shape has a message of its own in Layer, from before shapes travelled as words. */
-static const struct shape_row {
-    const ProtobufCMessageDescriptor *descriptor; /* NULL: it travels as words */
-    size_t offset;
-} own_messages[AQ_LAYER_KINDS_END] = {
-    [AQ_LAYER_CONV2D] = {&actorq__v1__conv_shape__descriptor, offsetof(Actorq__V1__Layer, conv)},
-    [AQ_LAYER_DUELING] = {&actorq__v1__head_shape__descriptor, offsetof(Actorq__V1__Layer, head)},
-    [AQ_LAYER_CATEGORICAL] = {&actorq__v1__head_shape__descriptor,
-                              offsetof(Actorq__V1__Layer, head)},
-};
-
-/* The members of such a message are the words of the shape, in their order. */
-static void *member(const ProtobufCMessage *message, uint32_t index)
-{
-    return (uint8_t *)(uintptr_t)message + message->descriptor->fields[index].offset;
-}
-
-static void shape_to(const aq_layer_spec *layer, aq_wire_shape_view *view,
-                     Actorq__V1__Layer *message)
-{
-    const struct shape_row *own = &own_messages[layer->kind];
-    if (own->descriptor == NULL) {
-        message->n_shape = aq_layer_shape_words(layer->kind);
-        message->shape = aq_wire_lend(layer->shape);
-        return;
-    }
-    ProtobufCMessage *shape = &view->conv.base;
-    protobuf_c_message_init(own->descriptor, shape);
-    for (uint32_t i = 0; i < aq_layer_shape_words(layer->kind); i++) {
-        memcpy(member(shape, i), &layer->shape[i], sizeof(layer->shape[i]));
-    }
-    memcpy((uint8_t *)message + own->offset, &shape, sizeof(shape));
-}
-
-/* A kind ignores what it has no use for, as it would any field that it does not know. What was not
- * sent is zero. */
-static void shape_from(const Actorq__V1__Layer *message, aq_layer_spec *layer)
-{
-    const uint32_t words = aq_layer_shape_words(layer->kind);
-    const ProtobufCMessage *shape = NULL;
-    if (words > 0 && own_messages[layer->kind].descriptor != NULL) {
-        memcpy(&shape, (const uint8_t *)message + own_messages[layer->kind].offset, sizeof(shape));
-    }
-    for (uint32_t i = 0; i < words; i++) {
-        if (shape != NULL) {
-            memcpy(&layer->shape[i], member(shape, i), sizeof(layer->shape[i]));
-        } else if (i < message->n_shape) {
-            layer->shape[i] = message->shape[i];
-        }
-    }
-}
-
-/* ---- networks ------------------------------------------------------------------------------- */
-
 static void layer_to(const aq_net_spec *spec, uint32_t index, aq_wire_network_view *view)
 {
     const aq_layer_spec *layer = &spec->layers[index];
@@ -80,7 +24,8 @@ static void layer_to(const aq_net_spec *spec, uint32_t index, aq_wire_network_vi
         message->n_sources = layer->sources.count;
         message->sources = aq_wire_lend(layer->sources.values);
     }
-    shape_to(layer, &view->shapes[index], message);
+    message->n_shape = aq_layer_shape_words(layer->kind);
+    message->shape = aq_wire_lend(layer->shape);
     view->layer_pointers[index] = message;
 }
 
@@ -110,6 +55,8 @@ static uint32_t length_of(size_t count)
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
+/* A kind ignores what it has no use for, as it would any field that it does not know. What was not
+ * sent is zero. */
 static void layer_from(const Actorq__V1__Layer *message, aq_layer_spec *ret_layer)
 {
     *ret_layer = (aq_layer_spec){
@@ -122,7 +69,10 @@ static void layer_from(const Actorq__V1__Layer *message, aq_layer_spec *ret_laye
     for (size_t k = 0; message->n_sources <= AQ_LAYER_SOURCES_MAX && k < message->n_sources; k++) {
         ret_layer->sources.values[k] = message->sources[k];
     }
-    shape_from(message, ret_layer);
+    const uint32_t words = aq_layer_shape_words(message->kind);
+    for (uint32_t i = 0; i < words && i < message->n_shape; i++) {
+        ret_layer->shape[i] = message->shape[i];
+    }
 }
 
 int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_spec, aq_error *error)

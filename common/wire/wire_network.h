@@ -8,15 +8,9 @@
 #include "common/policy/netspec.h"
 #include "proto/schema.pb-c.h"
 
-typedef union aq_wire_shape_view {
-    Actorq__V1__ConvShape conv;
-    Actorq__V1__HeadShape head;
-} aq_wire_shape_view;
-
 typedef struct aq_wire_network_view {
     Actorq__V1__Network message;
     Actorq__V1__Layer layers[AQ_NET_LAYERS_MAX];
-    aq_wire_shape_view shapes[AQ_NET_LAYERS_MAX];
     Actorq__V1__Layer *layer_pointers[AQ_NET_LAYERS_MAX];
     Actorq__V1__NetworkArray arrays[AQ_NET_ARRAYS_MAX];
     Actorq__V1__NetworkArray *array_pointers[AQ_NET_ARRAYS_MAX];

@@ -20,21 +20,64 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Up to two convolutions; returns the width of what comes out of them. */
+/* A square of up to 3 x 3 pixels that fits, and how it moves. */
+static void random_patches(aq_rng *rng, aq_conv_shape *shape)
+{
+    shape->kernel = between(rng, 1, smaller(3, smaller(shape->height, shape->width)));
+    shape->stride = between(rng, 1, 3);
+    shape->padding = between(rng, 0, shape->kernel - 1);
+}
+
+static aq_conv_shape image_behind(const aq_conv_shape *shape)
+{
+    return (aq_conv_shape){
+        aq_conv_out_height(shape), aq_conv_out_width(shape), shape->filters, 0, 0, 0, 0};
+}
+
+/* Up to two convolutions, each with a pool behind it or none; returns the width of what comes out
+ * of them. */
 static uint32_t random_images(aq_rng *rng, aq_net_spec *spec)
 {
     aq_conv_shape shape = {between(rng, 1, 6), between(rng, 1, 6), between(rng, 1, 3), 0, 0, 0, 0};
     const uint32_t count = between(rng, 1, 2);
     for (uint32_t i = 0; i < count; i++) {
         shape.filters = between(rng, 1, 5);
-        shape.kernel = between(rng, 1, smaller(3, smaller(shape.height, shape.width)));
-        shape.stride = between(rng, 1, 3);
-        shape.padding = between(rng, 0, shape.kernel - 1);
+        random_patches(rng, &shape);
         net_add(spec, aq_layer_conv2d(&shape, any_activation(rng)));
-        shape = (aq_conv_shape){
-            aq_conv_out_height(&shape), aq_conv_out_width(&shape), shape.filters, 0, 0, 0, 0};
+        shape = image_behind(&shape);
+        if (coin(rng)) {
+            shape.filters = shape.channels;
+            random_patches(rng, &shape);
+            net_add(spec, aq_layer_pool(&shape, any_activation(rng)));
+            shape = image_behind(&shape);
+        }
     }
     return shape.height * shape.width * shape.channels;
+}
+
+static uint32_t random_gru(aq_rng *rng, aq_net_spec *spec, uint32_t width)
+{
+    const uint32_t kept = between(rng, 1, 9);
+    net_add(spec, aq_layer_linear(width, AQ_GRU_GATES * kept, AQ_ACTIVATION_NONE));
+    net_add(spec, aq_layer_gru(kept));
+    return kept;
+}
+
+/* A linear layer, and what noise adds to what it gives. */
+static uint32_t random_noise(aq_rng *rng, aq_net_spec *spec, uint32_t width)
+{
+    const uint32_t from = spec->layer_count, group = between(rng, 1, 3);
+    const aq_layer_spec linear =
+        aq_layer_linear(width, group * between(rng, 1, 3), AQ_ACTIVATION_NONE);
+    aq_layer_spec in = aq_layer_noise(width, 1, 1, AQ_ACTIVATION_NONE);
+    aq_layer_spec out = aq_layer_noise(linear.outputs, 2, group, any_activation(rng));
+    in.sources = (aq_layer_sources){.count = 1, .values = {from}};
+    out.sources = (aq_layer_sources){.count = 2, .values = {from + 1, from + 3}};
+    net_add(spec, linear);
+    net_add(spec, in);
+    net_add(spec, linear);
+    net_add(spec, out);
+    return linear.outputs;
 }
 
 static void random_end(aq_rng *rng, aq_net_spec *spec, uint32_t width)
@@ -83,6 +126,8 @@ void fixture_random_network(aq_rng *rng, aq_net_spec *ret_spec)
             width = outputs;
         }
     }
+    width = coin(rng) ? random_gru(rng, ret_spec, width) : width;
+    width = coin(rng) ? random_noise(rng, ret_spec, width) : width;
     random_end(rng, ret_spec, width);
     ret_spec->array_count = coin(rng) ? between(rng, 0, AQ_NET_ARRAYS_MAX) : 0;
     for (uint32_t i = 0; i < ret_spec->array_count; i++) {
