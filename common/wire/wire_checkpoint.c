@@ -194,101 +194,58 @@ static int read_shards(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     return 0;
 }
 
-/* An array as it stands in the message, whether among `arrays` or in a field of its own. */
-typedef struct array_row {
-    const char *name;
-    uint32_t type;
-    const uint8_t *values;
-    size_t size;
-} array_row;
-
-typedef struct array_rows {
-    size_t count;
-    array_row rows[AQ_ARRAYS_MAX];
-} array_rows;
-
-static void add_field(array_rows *rows, const char *name, uint32_t type,
-                      const ProtobufCBinaryData *field)
-{
-    if (field->len > 0) {
-        rows->rows[rows->count++] = (array_row){name, type, field->data, field->len};
-    }
-}
-
-/* Of a checkpoint that was written before there was a list. */
-static void rows_of_fields(const Actorq__V1__Checkpoint *message, array_rows *rows)
-{
-    add_field(rows, "parameters", AQ_ARRAY_F32, &message->parameters);
-    add_field(rows, "target", AQ_ARRAY_F32, &message->target);
-    add_field(rows, "adam_m", AQ_ARRAY_F32, &message->adam_m);
-    add_field(rows, "adam_v", AQ_ARRAY_F32, &message->adam_v);
-    rows->rows[rows->count++] =
-        (array_row){"adam_step", AQ_ARRAY_U64, (const uint8_t *)&message->adam_step,
-                    sizeof(message->adam_step)};
-    add_field(rows, "statistics", AQ_ARRAY_F64, &message->statistics);
-}
-
-static int rows_of_list(const Actorq__V1__Checkpoint *message, array_rows *rows, aq_error *error)
-{
-    if (message->n_arrays > AQ_ARRAYS_MAX) {
-        return aq_fail(error, AQ_E_CORRUPT, "%zu arrays; at most %d are possible",
-                       message->n_arrays, AQ_ARRAYS_MAX);
-    }
-    for (size_t i = 0; i < message->n_arrays; i++) {
-        const Actorq__V1__NamedArray *from = message->arrays[i];
-        rows->rows[i] = (array_row){from->name, from->type, from->values.data, from->values.len};
-    }
-    rows->count = message->n_arrays;
-    return 0;
-}
-
-static int check_name(const array_rows *rows, size_t at, aq_error *error)
+static int check_name(const Actorq__V1__Checkpoint *message, size_t at, aq_error *error)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_./";
-    const char *name = rows->rows[at].name;
+    const char *name = message->arrays[at]->name;
     const size_t size = strlen(name);
     if (size < 1 || size >= AQ_ARRAY_NAME_MAX || strspn(name, letters) != size) {
         return aq_fail(error, AQ_E_CORRUPT, "array %zu has a name that none of ours has", at);
     }
     for (size_t i = 0; i < at; i++) {
-        if (strcmp(rows->rows[i].name, name) == 0) {
+        if (strcmp(message->arrays[i]->name, name) == 0) {
             return aq_fail(error, AQ_E_CORRUPT, "there are two arrays %s", name);
         }
     }
     return 0;
 }
 
-static int check_row(const array_rows *rows, size_t at, aq_error *error)
+static int check_array(const Actorq__V1__Checkpoint *message, size_t at, aq_error *error)
 {
-    const array_row *row = &rows->rows[at];
-    const size_t value_bytes = aq_array_value_bytes(row->type);
-    int rc = check_name(rows, at, error);
+    const Actorq__V1__NamedArray *array = message->arrays[at];
+    const size_t value_bytes = aq_array_value_bytes(array->type), size = array->values.len;
+    int rc = check_name(message, at, error);
     if (rc != 0) {
         return rc;
     }
     if (value_bytes == 0) {
         return aq_fail(error, AQ_E_VERSION, "%s: numbers of type %" PRIu32 " are not known here",
-                       row->name, row->type);
+                       array->name, array->type);
     }
-    if (row->size % value_bytes != 0 || row->size / value_bytes > AQ_CHECKPOINT_NUMBERS_MAX) {
-        return aq_fail(error, AQ_E_CORRUPT, "%s is %zu bytes long, no number of %zu", row->name,
-                       row->size, value_bytes);
+    if (size % value_bytes != 0 || size / value_bytes > AQ_CHECKPOINT_NUMBERS_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "%s is %zu bytes long, no number of %zu", array->name,
+                       size, value_bytes);
     }
     return 0;
 }
 
-static int check_rows(const array_rows *rows, const aq_net_spec *spec, aq_error *error)
+static int check_arrays(const Actorq__V1__Checkpoint *message, const aq_net_spec *spec,
+                        aq_error *error)
 {
     const size_t least = aq_net_spec_parameters(spec);
     bool has_policy = false;
-    for (size_t i = 0; i < rows->count; i++) {
-        const array_row *row = &rows->rows[i];
-        int rc = check_row(rows, i, error);
+    if (message->n_arrays > AQ_ARRAYS_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "%zu arrays; at most %d are possible",
+                       message->n_arrays, AQ_ARRAYS_MAX);
+    }
+    for (size_t i = 0; i < message->n_arrays; i++) {
+        const Actorq__V1__NamedArray *array = message->arrays[i];
+        int rc = check_array(message, i, error);
         if (rc != 0) {
             return rc;
         }
-        has_policy |= strcmp(row->name, "parameters") == 0 && row->type == AQ_ARRAY_F32 &&
-                      row->size / sizeof(float) >= least;
+        has_policy |= strcmp(array->name, "parameters") == 0 && array->type == AQ_ARRAY_F32 &&
+                      array->values.len / sizeof(float) >= least;
     }
     return has_policy ? 0
                       : aq_fail(error, AQ_E_CORRUPT,
@@ -296,14 +253,14 @@ static int check_rows(const array_rows *rows, const aq_net_spec *spec, aq_error 
 }
 
 /* The block is the checkpoint's once it is there. */
-static int copy_rows(const Actorq__V1__Checkpoint *message, const array_rows *rows,
-                     aq_checkpoint *checkpoint, aq_error *error)
+static int copy_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
+                       aq_error *error)
 {
     const size_t config_size = strlen(message->config) + 1;
     size_t offsets[AQ_ARRAYS_MAX];
     size_t bytes = config_size;
-    for (size_t i = 0; i < rows->count; i++) {
-        offsets[i] = aq_arrays_add(&bytes, rows->rows[i].size, 1);
+    for (size_t i = 0; i < message->n_arrays; i++) {
+        offsets[i] = aq_arrays_add(&bytes, message->arrays[i]->values.len, 1);
     }
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {
@@ -311,13 +268,14 @@ static int copy_rows(const Actorq__V1__Checkpoint *message, const array_rows *ro
     }
     memcpy(block, message->config, config_size);
     checkpoint->config = (const char *)block;
-    for (size_t i = 0; i < rows->count; i++) {
-        const array_row *row = &rows->rows[i];
-        if (row->size > 0) {
-            memcpy(block + offsets[i], row->values, row->size);
+    for (size_t i = 0; i < message->n_arrays; i++) {
+        const Actorq__V1__NamedArray *array = message->arrays[i];
+        const size_t size = array->values.len;
+        if (size > 0) {
+            memcpy(block + offsets[i], array->values.data, size);
         }
-        aq_named_arrays_add(&checkpoint->arrays, row->name, row->type,
-                            row->size / aq_array_value_bytes(row->type), block + offsets[i]);
+        aq_named_arrays_add(&checkpoint->arrays, array->name, array->type,
+                            size / aq_array_value_bytes(array->type), block + offsets[i]);
     }
     return 0;
 }
@@ -325,18 +283,9 @@ static int copy_rows(const Actorq__V1__Checkpoint *message, const array_rows *ro
 static int read_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
                        aq_error *error)
 {
-    array_rows rows = {0};
-    int rc = 0;
-    if (message->n_arrays > 0) {
-        rc = rows_of_list(message, &rows, error);
-    } else {
-        rows_of_fields(message, &rows);
-    }
+    int rc = check_arrays(message, &checkpoint->spec, error);
     if (rc == 0) {
-        rc = check_rows(&rows, &checkpoint->spec, error);
-    }
-    if (rc == 0) {
-        rc = copy_rows(message, &rows, checkpoint, error);
+        rc = copy_arrays(message, checkpoint, error);
     }
     for (size_t i = 0; rc == 0 && i < checkpoint->arrays.count; i++) {
         rc = aq_array_check(&checkpoint->arrays.arrays[i], error);

@@ -185,33 +185,6 @@ TEST_IN(changed, it, the_gap_to_fp32_survives)
     assert_survives(it, &original);
 }
 
-/* Written by an earlier version: each array is in a field of its own. */
-TEST_IN(changed, it, arrays_in_fields_of_their_own_are_read_by_their_names)
-{
-    Actorq__V1__Checkpoint *message = it->message;
-    ProtobufCBinaryData *fields[] = {&message->parameters, &message->target, &message->adam_m,
-                                     &message->adam_v};
-    aq_checkpoint received;
-    for (size_t i = 0; i < 4; i++) {
-        *fields[i] = message->arrays[i]->values;
-        message->arrays[i]->values = (ProtobufCBinaryData){0};
-    }
-    memcpy(&message->adam_step, message->arrays[4]->values.data, sizeof(message->adam_step));
-    for (size_t i = 0; i < message->n_arrays; i++) {
-        actorq__v1__named_array__free_unpacked(message->arrays[i], NULL);
-    }
-    message->n_arrays = 0;
-    static double statistics[] = {8, 0.25};
-    aq_named_arrays_add(&it->original.arrays, "statistics", AQ_ARRAY_F64, 2, statistics);
-    message->statistics = (ProtobufCBinaryData){sizeof(statistics), malloc(sizeof(statistics))};
-    assert_non_null(message->statistics.data);
-    memcpy(message->statistics.data, statistics, sizeof(statistics));
-    send_changed(it);
-    assert_int_equal(receive(it, &received), 0);
-    assert_same(&it->original, &received);
-    aq_checkpoint_fini(&received);
-}
-
 TEST_IN(changed, it, what_can_not_be_is_refused)
 {
     it->message->gap_squares = -1;

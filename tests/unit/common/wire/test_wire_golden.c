@@ -149,20 +149,3 @@ TEST(a_checkpoint_has_not_changed)
     assert_true(read.learner_step == 1800 && read.best_policy->version == 17);
     aq_checkpoint_fini(&read);
 }
-
-/* It had a field for each array that the algorithms of the time had. */
-TEST(a_checkpoint_from_before_arrays_had_names_is_read)
-{
-    aq_checkpoint expected, read;
-    fixture_checkpoint(&expected);
-    const aq_buffer *frame = read_golden("checkpoint_fields.hex");
-    assert_int_equal(aq_wire_checkpoint_unpack(frame->data, frame->size, &read, NULL), 0);
-    assert_true(read.learner_step == 1800 && read.best_policy->version == 17);
-    assert_int_equal(aq_named_arrays_check_same(&expected.arrays, &read.arrays, NULL), 0);
-    for (size_t i = 0; i < expected.arrays.count; i++) {
-        const aq_named_array *array = &expected.arrays.arrays[i];
-        assert_memory_equal(aq_named_arrays_find(&read.arrays, array->name)->values, array->values,
-                            aq_array_bytes(array));
-    }
-    aq_checkpoint_fini(&read);
-}
