@@ -14,10 +14,6 @@
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 
-/* The kind of an announcement, which a learner of an earlier build makes each second. Its
- * heartbeats say the same. */
-enum { ANNOUNCEMENT = 5 };
-
 struct aq_policy_feed {
     aq_policy_feed_config config;
     aq_policy_slot slot;
@@ -208,9 +204,6 @@ enum aq_policy_verdict aq_policy_feed_hear(aq_policy_feed *feed, int64_t now_ns,
     }
     if (rc == 0 && kind == AQ_FRAME_POLICY_DELTA) {
         return hear_delta(feed, now_ns, frame, size);
-    }
-    if (rc == 0 && kind == ANNOUNCEMENT) {
-        return AQ_POLICY_OLD;
     }
     if (rc == 0) {
         (void)aq_fail(&error, AQ_E_INVALID, "a frame of kind %" PRIu32 " in the broadcast", kind);

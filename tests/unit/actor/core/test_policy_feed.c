@@ -101,18 +101,6 @@ TEST_OF_FEED(only_the_newest_is_taken)
     assert_int_equal(aq_policy_feed_news(all->feed).rejected, 0);
 }
 
-TEST_OF_FEED(an_announcement_of_an_earlier_build_is_passed_over)
-{
-    aq_buffer_clear(&all->frame);
-    size_t start;
-    assert_int_equal(aq_frame_begin(&all->frame, &start), 0);
-    aq_frame_end(&all->frame, start, 5);
-    assert_int_equal(give(all), AQ_POLICY_OLD);
-    assert_int_equal(aq_policy_feed_news(all->feed).rejected, 0);
-    all->frame.data[all->frame.size - 1] ^= 1;
-    assert_int_equal(give(all), AQ_POLICY_REJECTED);
-}
-
 TEST_OF_FEED(what_is_no_policy_of_this_run_is_rejected)
 {
     uint64_t rejected = 0;
