@@ -4,7 +4,6 @@
 #include "cli/policy/policy_view.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 
 #include "cli/policy/layer_figures.h"
@@ -81,8 +80,7 @@ static void print_error(FILE *out, const aq_snapshot *snapshot)
     aq_print_fact(out, "error",
                   "costs %s of what is at stake, over %" PRIu32
                   " observations; outputs differ from fp32 by rms %s, at most %s",
-                  isnan(error->cost) ? "an unknown part" : cost.text, error->rows, rms.text,
-                  largest.text);
+                  cost.text, error->rows, rms.text, largest.text);
     if (has_distribution(snapshot)) {
         aq_print_fact(out, "divergence", "%s from fp32's distributions, on average",
                       aq_figure_number(&rms, (double)error->kl));

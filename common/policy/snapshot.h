@@ -38,7 +38,7 @@ typedef struct aq_snapshot_layer {
 /* The quantizer's measured error against fp32, on recent observations. */
 typedef struct aq_quant_error {
     uint32_t rows;    /* observations it was measured on; 0: not measured */
-    float cost;       /* 0 to 1, of its head (aq_head_cost); NaN: an older quantizer's, unknown */
+    float cost;       /* 0 to 1, of its head (aq_head_cost) */
     float output_rms; /* rms of the output difference */
     float output_max; /* largest absolute output difference */
     float kl; /* mean divergence from fp32's distribution: heads that draw, categorical layers */

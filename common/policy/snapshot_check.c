@@ -37,7 +37,7 @@ static int check_header(const aq_snapshot *snapshot, aq_error *error)
         return rc;
     }
     const aq_quant_error *measured = &snapshot->quant_error;
-    if (measured->cost < 0.0f || measured->cost > 1.0f) { /* NaN: it is not known */
+    if (!(measured->cost >= 0.0f && measured->cost <= 1.0f)) {
         return aq_fail(error, AQ_E_CORRUPT, "policy: a cost of quantizing of %g; 0 to 1 is one",
                        (double)measured->cost);
     }

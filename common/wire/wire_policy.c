@@ -9,8 +9,6 @@
  */
 #include "common/wire/wire_policy.h"
 
-#include <math.h>
-
 #include "common/base/assert.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_frame.h"
@@ -45,13 +43,10 @@ void aq_wire_quant_error_to(const aq_quant_error *measured, Actorq__V1__QuantErr
 {
     actorq__v1__quant_error__init(ret_message);
     ret_message->rows = measured->rows;
+    ret_message->cost = measured->cost;
     ret_message->output_rms = measured->output_rms;
     ret_message->output_max = measured->output_max;
     ret_message->kl = measured->kl;
-    if (measured->rows > 0 && !isnan(measured->cost)) {
-        ret_message->known_case = ACTORQ__V1__QUANT_ERROR__KNOWN_COST;
-        ret_message->cost = measured->cost;
-    }
 }
 
 /* A message and everything that it points at. */
@@ -167,12 +162,9 @@ aq_quant_error aq_wire_quant_error_from(const Actorq__V1__QuantError *message)
     if (message == NULL) {
         return (aq_quant_error){0};
     }
-    const bool has_cost = message->known_case == ACTORQ__V1__QUANT_ERROR__KNOWN_COST;
     return (aq_quant_error){
         .rows = message->rows,
-        .cost = has_cost            ? message->cost
-                : message->rows > 0 ? NAN
-                                    : 0.0f,
+        .cost = message->cost,
         .output_rms = message->output_rms,
         .output_max = message->output_max,
         .kl = message->kl,

@@ -127,7 +127,7 @@ TEST_OF_POLICY(a_task_name_ends_and_can_be_printed)
 
 TEST_OF_POLICY(a_measured_error_is_a_share_and_two_sizes)
 {
-    const float bad_shares[] = {-0.1f, 1.1f, INFINITY};
+    const float bad_shares[] = {-0.1f, 1.1f, NAN};
     const float bad_sizes[] = {-1.0f, INFINITY, NAN};
     for (int i = 0; i < 3; i++) {
         snapshot->quant_error.cost = bad_shares[i];

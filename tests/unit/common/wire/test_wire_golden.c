@@ -106,18 +106,6 @@ TEST(a_policy_frame_has_not_changed)
     aq_snapshot_unref(read);
 }
 
-/* It had the share of actions that differ in place of what quantizing costs. */
-TEST(a_policy_from_before_its_cost_was_measured_is_read)
-{
-    aq_snapshot *read;
-    const aq_buffer *frame = read_golden("policy_shares.hex");
-    assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &read, NULL), 0);
-    assert_int_equal(aq_snapshot_validate(read, NULL), 0);
-    assert_int_equal(read->quant_error.rows, 256);
-    assert_true(isnan(read->quant_error.cost));
-    aq_snapshot_unref(read);
-}
-
 TEST(a_policy_delta_has_not_changed)
 {
     aq_rng rng;
