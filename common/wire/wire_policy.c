@@ -182,13 +182,18 @@ int aq_wire_compressed_check(uint32_t compressed, aq_error *error)
     return 0;
 }
 
-static int check_format(const Actorq__V1__LayerTensors *message, aq_error *error)
+static int check_format(const Actorq__V1__LayerTensors *message, const aq_layer_spec *spec,
+                        aq_error *error)
 {
     if (!aq_format_known(message->format)) {
         return aq_fail(error, AQ_E_VERSION,
                        "weights in format %u, which is not known here; a newer version may have "
                        "made them",
                        message->format);
+    }
+    if (message->format != AQ_FORMAT_F32 && !aq_layer_is_quantizable(spec)) {
+        return aq_fail(error, AQ_E_CORRUPT, "weights in %s, of a kind of layer that has fp32 alone",
+                       aq_format_name(message->format));
     }
     return aq_wire_compressed_check(message->compressed, error);
 }
@@ -200,7 +205,7 @@ static int check_layer(const Actorq__V1__LayerTensors *message, const aq_layer_s
     const uint32_t compressed = message->compressed;
     const aq_layer_matrix_shape matrix = aq_layer_matrix(spec);
     size_t bytes = 0;
-    int rc = check_format(message, error);
+    int rc = check_format(message, spec, error);
     if (rc == 0) {
         rc = aq_tensor_claim(&message->weights, compressed & AQ_COMPRESSED_WEIGHTS, "weights",
                              &bytes, error);
@@ -209,6 +214,11 @@ static int check_layer(const Actorq__V1__LayerTensors *message, const aq_layer_s
         return rc;
     }
     const size_t blocks = message->format == AQ_FORMAT_INT8_SPARSE ? bytes / AQ_BLOCK_BYTES : 0;
+    const size_t most =
+        (size_t)aq_block_row_count(matrix.rows) * aq_block_column_count(matrix.columns);
+    if (blocks > most) {
+        return aq_fail(error, AQ_E_CORRUPT, "%zu blocks of a matrix that has %zu", blocks, most);
+    }
     const aq_tensor_sizes sizes =
         aq_format_sizes(message->format, matrix.rows, matrix.columns, blocks);
     const struct {

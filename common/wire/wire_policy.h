@@ -21,7 +21,8 @@ size_t aq_wire_policy_bytes(const aq_snapshot *snapshot);
 
 /* Reads both. Checks the frame and every tensor (aq_snapshot_validate); `error` says what is wrong:
  * AQ_E_FOREIGN, AQ_E_VERSION (protocol, or a weight format that is not known), AQ_E_CORRUPT,
- * AQ_E_SCHEMA, AQ_E_INVALID (a frame of another kind), AQ_E_NOMEM. */
+ * AQ_E_SCHEMA, AQ_E_INVALID (a frame of another kind), AQ_E_TOO_BIG past AQ_SNAPSHOT_BYTES_MAX,
+ * AQ_E_NOMEM. */
 int aq_wire_policy_unpack(const uint8_t *bytes, size_t size, aq_snapshot **ret_snapshot,
                           aq_error *error) AQ_MUST_USE;
 

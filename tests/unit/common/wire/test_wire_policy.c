@@ -127,6 +127,20 @@ TEST_IN(changed, it, tensors_of_other_sizes_are_refused)
     refuse(it, AQ_E_CORRUPT, "layer 1: sum is 8 bytes long, not 0 times 4");
 }
 
+TEST_IN(changed, it, tensors_that_their_layer_cannot_have_are_refused)
+{
+    ProtobufCBinaryData *weights = &it->message->layers[0]->weights;
+    it->message->layers[0]->format = AQ_FORMAT_INT8_SPARSE;
+    free(weights->data);
+    *weights = (ProtobufCBinaryData){2 * AQ_BLOCK_BYTES, calloc(2, AQ_BLOCK_BYTES)};
+    assert_non_null(weights->data);
+    refuse(it, AQ_E_CORRUPT, "layer 0: 2 blocks of a matrix that has 1");
+    it->message->network->layers[0]->kind = AQ_LAYER_NORM;
+    it->message->network->layers[0]->activation = AQ_ACTIVATION_NONE;
+    it->message->network->layers[0]->outputs = it->message->network->layers[1]->inputs = 4;
+    refuse(it, AQ_E_CORRUPT, "layer 0: weights in int8, of a kind of layer that has fp32 alone");
+}
+
 TEST_IN(changed, it, a_network_that_fits_nothing_else_is_refused)
 {
     it->message->network->layers[0]->outputs = 4;
