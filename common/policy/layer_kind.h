@@ -34,7 +34,8 @@ typedef struct aq_layer_kind {
     /* NULL: it has no parameters. */
     aq_layer_matrix_shape (*matrix)(const aq_layer_spec *layer);
 
-    /* Initial parameters, weights and then biases. NULL: uniform in +-sqrt(1 / columns). */
+    /* Initial parameters, weights and then biases. NULL: uniform in +-sqrt(1 / columns). An affine
+     * kind's are others where layers are added to each other, see aq_params_randomize. */
     void (*reset)(const aq_layer_spec *layer, float *parameters, aq_rng *rng);
 
     /* The definition of what it computes but for the activation: one row of y from one of each
