@@ -117,7 +117,8 @@ static void add_table(aq_replay_said *sum, const Actorq__V1__TableStats *table)
     Actorq__V1__TableStats *known = table_named(sum, table->name);
     if (!known) {
         if (sum->stats.n_tables < AQ_TABLES_MAX) {
-            copy_table(sum, sum->stats.n_tables++, table);
+            copy_table(sum, sum->stats.n_tables, table);
+            sum->tables[sum->stats.n_tables++].mass = finite(table->mass);
         }
         return;
     }

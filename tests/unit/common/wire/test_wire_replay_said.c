@@ -117,6 +117,7 @@ TEST(shards_are_summed)
     b.stats.learner_waited_s = 2.5;
     a.stats.damaged = 3;
     b.stats.damaged = 4;
+    a.tables[1].mass = NAN; /* only there */
     a.tables[0].stale = 5;
     b.tables[0].stale = 6;
     b.tables[0].sampled = 300;
@@ -138,6 +139,7 @@ TEST(shards_are_summed)
     assert_true(sum.stats.tables[0]->mass == 1);
     assert_true(sum.stats.tables[0]->times_sampled == 7); /* 100 of 4, 300 of 8 */
     assert_int_equal(sum.stats.tables[1]->items, 11);
+    assert_true(sum.stats.tables[1]->mass == 0);
     assert_int_equal(sum.stats.n_staleness, 5);
     assert_int_equal(sum.stats.staleness[0], 2);
     assert_int_equal(sum.stats.staleness[4], 5);
