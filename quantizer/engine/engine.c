@@ -254,7 +254,9 @@ static void run_layers(const aq_engine *engine, const engine_pass *pass, uint32_
     }
     for (uint32_t i = 0; i < to; i++) {
         const aq_engine_layer *layer = &engine->layers[i];
+        const uint32_t keeps = aq_layer_state(layer->spec);
         if (noise == NULL && !engine->acting[i]) {
+            state += keeps;
             continue;
         }
         const bool last = i + 1 == pass->layer_count;
@@ -263,7 +265,6 @@ static void run_layers(const aq_engine *engine, const engine_pass *pass, uint32_
         const aq_float_rows y = {.values = (last ? pass->out : engine->y[i]) + row * stride,
                                  .stride = stride,
                                  .rows = rows};
-        const uint32_t keeps = aq_layer_state(layer->spec);
         const uint32_t noises = aq_layer_noise_count(layer->spec);
         const aq_const_rows own =
             keeps > 0 ? (aq_const_rows){.values = state, .stride = engine->state_width}

@@ -75,6 +75,35 @@ TEST(without_noise_the_network_of_the_means_acts)
     }
 }
 
+TEST(what_is_kept_of_the_way_to_a_deviation_has_its_place_without_noise)
+{
+    enum { KEPT = 4, ACTING = 8, STEPS = 3 };
+    aq_net_spec spec = {0};
+    add(&spec, aq_layer_linear(INPUTS, WIDTH, AQ_ACTIVATION_NONE), 1, 0, 0);
+    add(&spec, aq_layer_noise(INPUTS, 1, 1, AQ_ACTIVATION_NONE), 1, 0, 0);
+    add(&spec, aq_layer_linear(INPUTS, AQ_GRU_GATES * KEPT, AQ_ACTIVATION_NONE), 1, 2, 0);
+    add(&spec, aq_layer_gru(KEPT), 1, 3, 0);
+    add(&spec, aq_layer_linear(KEPT, WIDTH, AQ_ACTIVATION_NONE), 1, 4, 0);
+    add(&spec, aq_layer_noise(WIDTH, 2, 1, AQ_ACTIVATION_RELU), 2, 1, 5);
+    add(&spec, aq_layer_linear(WIDTH, AQ_GRU_GATES * ACTING, AQ_ACTIVATION_NONE), 1, 6, 0);
+    add(&spec, aq_layer_gru(ACTING), 1, 7, 0);
+    add(&spec, aq_layer_linear(ACTING, OUTPUTS, AQ_ACTIVATION_NONE), 1, 8, 0);
+    aq_snapshot *snapshot = random_policy_create(
+        &spec, &(random_policy_how){.seed = 3, .format = AQ_FORMAT_F32, .head = AQ_HEAD_ARGMAX});
+    aq_snapshot mean = aq_snapshot_mean(snapshot);
+    const float *obs = random_policy_observations(&spec, 7, STEPS), zeros[KEPT] = {0};
+    float whole[KEPT + ACTING] = {0}, part[ACTING] = {0};
+    aq_engine *engine = make_engine(snapshot, aq_cpu_flags()), *of_mean = NULL;
+    assert_succeeds(aq_engine_create(&mean, ROWS, aq_cpu_flags(), &of_mean, &refusal));
+    for (size_t step = 0; step < STEPS; step++) {
+        (void)aq_engine_step(engine, obs + step * INPUTS, whole, 1);
+        (void)aq_engine_step(of_mean, obs + step * INPUTS, part, 1);
+    }
+    aq_engine_destroy(of_mean);
+    assert_memory_equal(whole, zeros, sizeof(zeros));
+    assert_memory_equal(whole + KEPT, part, sizeof(part));
+}
+
 /* y = W x + b + e_out (D (e_in x) + d), by the weights that are stored. */
 static void noisy(const aq_snapshot *policy, uint32_t l, const float *noise, const double *x,
                   double *y)
