@@ -128,17 +128,19 @@ TEST_IN(npz_room, room, a_byte_that_changed_is_found)
 {
     npz_kit_add_ramp(&room->kit, "a.npy", 4, 4);
     npz_kit_end(&room->kit);
+    assert_succeeds(read_it(room));
+    const aq_npz_array *array = &room->file.arrays[0];
+    const size_t first = (size_t)(array->values - room->kit.file.data);
+    const size_t end = first + array->count * array->value_bytes;
     for (size_t at = 0; at < room->kit.file.size; at++) {
         room->kit.file.data[at] ^= 0x40;
-        aq_npz_file *file = &room->file;
-        if (read_it(room) == 0) { /* a place that nobody reads, or the name */
-            assert_true(file->count <= 1);
+        const int rc = read_it(room); /* there are places that nobody reads, and the name */
+        if (at >= first && at < end) {
+            assert_int_equal(rc, AQ_E_CORRUPT);
+            assert_says(refusal.text, "checksum");
         }
         room->kit.file.data[at] ^= 0x40;
     }
-    room->kit.file.data[120] ^= 1;
-    assert_int_equal(read_it(room), AQ_E_CORRUPT);
-    assert_says(refusal.text, "checksum");
 }
 
 TEST_IN(npz_room, room, what_is_no_archive_is_refused)
