@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "common/base/assert.h"
+#include "common/base/exact_math.h"
 
 #define DECLARE(number, NAME, name) extern const aq_head aq_head_##name;
 AQ_HEADS(DECLARE)
@@ -35,6 +36,18 @@ uint32_t aq_argmax(const float *values, uint32_t count)
         }
     }
     return best;
+}
+
+double aq_choices_kl(const float *from, const float *to, uint32_t count)
+{
+    const double from_total = aq_exact_log_sum_exp(from, count);
+    const double to_total = aq_exact_log_sum_exp(to, count);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double log_p = (double)from[i] - from_total;
+        sum += aq_exact_exp(log_p) * (log_p - ((double)to[i] - to_total));
+    }
+    return sum < 0.0 ? 0.0 : sum; /* by rounding */
 }
 
 float aq_head_spread(const aq_space *action, size_t i, float value)

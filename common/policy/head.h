@@ -181,6 +181,10 @@ static inline uint32_t aq_head_width(const aq_head_terms *terms, uint32_t part)
 /* Index of the greatest value; the first of equals. NaN never wins; 0 if all are NaN. count > 0. */
 uint32_t aq_argmax(const float *values, uint32_t count);
 
+/* How far the softmax of `to` is from that of `from`: sum_k p[k] log(p[k] / q[k]), at least 0, by
+ * logarithms, so that no probability is too small for it. NaN stays. */
+double aq_choices_kl(const float *from, const float *to, uint32_t count);
+
 /* `value`, -1 to 1, spread between the bounds of element `i` of a box and held there, rounded to
  * float at each step, as in the exported text. NaN is the middle: neither bound is far. */
 float aq_head_spread(const aq_space *action, size_t i, float value);

@@ -66,41 +66,12 @@ static void tally_outputs(tally *sum, const piece *both, const aq_snapshot *snap
     }
 }
 
-/* log sum_k exp(logits[k]) */
-static double log_total(const float *logits, uint32_t atoms)
-{
-    double greatest = (double)logits[0];
-    double sum = 0.0;
-    for (uint32_t k = 1; k < atoms; k++) {
-        greatest = (double)logits[k] > greatest ? (double)logits[k] : greatest;
-    }
-    for (uint32_t k = 0; k < atoms; k++) {
-        sum += exp((double)logits[k] - greatest);
-    }
-    return greatest + log(sum);
-}
-
-/* sum_k p[k] log(p[k] / pq[k]) by logarithms, so that no probability is too small for it. Rounding
- * may bring it below 0, which it cannot be; NaN stays. */
-static double divergence(const float *exact, const float *got, uint32_t atoms)
-{
-    const double exact_total = log_total(exact, atoms);
-    const double got_total = log_total(got, atoms);
-    double sum = 0.0;
-    for (uint32_t k = 0; k < atoms; k++) {
-        const double log_p = (double)exact[k] - exact_total;
-        const double log_q = (double)got[k] - got_total;
-        sum += exp(log_p) * (log_p - log_q);
-    }
-    return sum < 0.0 ? 0.0 : sum;
-}
-
 static void tally_logits(tally *sum, const piece *both, const aq_head_shape *head)
 {
     for (size_t i = 0; i < both->rows * head->choices; i++) {
         const size_t first = i * head->atoms;
         sum->divergence +=
-            divergence(both->exact_logits + first, both->got_logits + first, head->atoms);
+            aq_choices_kl(both->exact_logits + first, both->got_logits + first, head->atoms);
     }
 }
 

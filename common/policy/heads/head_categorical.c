@@ -62,16 +62,11 @@ static double kl(const aq_head_terms *from, const float *from_outputs, const aq_
     (void)to;
     for (uint32_t part = 0; part < parts; part++) {
         const uint32_t width = aq_head_width(from, part);
-        const double from_total = aq_exact_log_sum_exp(from_outputs, width);
-        const double to_total = aq_exact_log_sum_exp(to_outputs, width);
-        for (uint32_t i = 0; i < width; i++) {
-            const double log_p = (double)from_outputs[i] - from_total;
-            sum += aq_exact_exp(log_p) * (log_p - ((double)to_outputs[i] - to_total));
-        }
+        sum += aq_choices_kl(from_outputs, to_outputs, width);
         from_outputs += width;
         to_outputs += width;
     }
-    return sum < 0.0 ? 0.0 : sum; /* by rounding */
+    return sum;
 }
 
 /* ---- gradients ------------------------------------------------------------------------------ */
