@@ -58,6 +58,18 @@ float aq_head_spread(const aq_space *action, size_t i, float value)
     return aq_space_hold(action, bound, low + (unit + 1.0f) / 2.0f * range);
 }
 
+int aq_head_check_range(const aq_space *action, aq_error *error)
+{
+    for (uint32_t i = 0; i < action->bound_count; i++) {
+        if (!isfinite(action->high[i] - action->low[i])) {
+            return aq_fail(error, AQ_E_UNSUPPORTED,
+                           "export: an action from %g to %g has no range to scale outputs to",
+                           (double)action->low[i], (double)action->high[i]);
+        }
+    }
+    return 0;
+}
+
 int aq_head_check_box(const aq_space *action, aq_error *error)
 {
     if (action->kind != AQ_SPACE_BOX || action->dtype != AQ_DTYPE_F32) {

@@ -189,6 +189,10 @@ double aq_choices_kl(const float *from, const float *to, uint32_t count);
  * float at each step, as in the exported text. NaN is the middle: neither bound is far. */
 float aq_head_spread(const aq_space *action, size_t i, float value);
 
+/* AQ_E_UNSUPPORTED, in words, when a policy is exported whose actions have bounds with no range
+ * between them that a float tells. */
+int aq_head_check_range(const aq_space *action, aq_error *error) AQ_MUST_USE;
+
 /* AQ_E_SCHEMA unless the space is a box of floats. */
 int aq_head_check_box(const aq_space *action, aq_error *error) AQ_MUST_USE;
 

@@ -3,8 +3,6 @@
  */
 #include "interchange/onnx/onnx_heads.h"
 
-#include <math.h>
-
 #include "common/base/assert.h"
 #include "common/policy/gaussian.h"
 
@@ -221,14 +219,7 @@ int aq_onnx_head_check(const aq_snapshot *snapshot, aq_error *error)
                        "export: the head '%s' is not known to the writer of ONNX",
                        aq_head_name(snapshot->head));
     }
-    for (uint32_t i = 0; action->kind == AQ_SPACE_BOX && i < action->bound_count; i++) {
-        if (!isfinite(action->high[i] - action->low[i])) {
-            return aq_fail(error, AQ_E_UNSUPPORTED,
-                           "export: an action from %g to %g has no range to scale outputs to",
-                           (double)action->low[i], (double)action->high[i]);
-        }
-    }
-    return 0;
+    return action->kind == AQ_SPACE_BOX ? aq_head_check_range(action, error) : 0;
 }
 
 void aq_onnx_put_head(aq_onnx_graph *graph, const aq_snapshot *snapshot, const char *outputs)

@@ -4,7 +4,6 @@
  */
 #include "quantizer/export/export_head.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "quantizer/export/export_exact.h"
@@ -30,15 +29,8 @@ static bool has_array(const aq_snapshot *snapshot, uint32_t index)
 
 int aq_export_head_check(const aq_snapshot *snapshot, aq_error *error)
 {
-    const aq_space *action = &snapshot->schema.action;
-    for (uint32_t i = 0; i < action->bound_count && is_named(snapshot, "@_bounds"); i++) {
-        if (!isfinite(action->high[i] - action->low[i])) {
-            return aq_fail(error, AQ_E_UNSUPPORTED,
-                           "export: an action from %g to %g has no range to scale outputs to",
-                           (double)action->low[i], (double)action->high[i]);
-        }
-    }
-    return 0;
+    return is_named(snapshot, "@_bounds") ? aq_head_check_range(&snapshot->schema.action, error)
+                                          : 0;
 }
 
 uint32_t aq_export_head_pieces(const aq_snapshot *snapshot)
