@@ -127,8 +127,9 @@ static int take_formats(void *formats, const char *list, aq_error *error)
         if (rc != 0) {
             return rc;
         }
-        if (aq_format_from_text(word, &format) != 0) {
-            return aq_fail(error, AQ_E_INVALID, "there is no format '%s'", word);
+        rc = aq_format_parse(word, &format, error);
+        if (rc != 0) {
+            return rc;
         }
         found[format] = true;
     }

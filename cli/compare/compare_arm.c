@@ -140,7 +140,7 @@ static void set_precision(aq_compare_arm *arm, const aq_run_config *config)
 {
     uint32_t format;
     (void)snprintf(arm->settings, sizeof(arm->settings), "quantizer.format=%s", arm->name);
-    if (aq_format_from_text(arm->name, &format) != 0) {
+    if (aq_format_parse(arm->name, &format, NULL) != 0) {
         return; /* it is refused when it is applied */
     }
     if (!aq_run_rules_hold_bits(config, format)) {

@@ -112,24 +112,14 @@ const char *aq_format_name(uint32_t format)
     return aq_format_known(format) ? names[format] : "unknown";
 }
 
-int aq_format_from_text(const char *text, uint32_t *ret_format)
+int aq_format_parse(const char *text, uint32_t *ret_format, aq_error *error)
 {
+    char all[NAMES_BYTES] = "";
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         if (strcmp(text, names[format]) == 0) {
             *ret_format = format;
             return 0;
         }
-    }
-    return AQ_E_INVALID;
-}
-
-int aq_format_parse(const char *text, uint32_t *ret_format, aq_error *error)
-{
-    char all[NAMES_BYTES] = "";
-    if (aq_format_from_text(text, ret_format) == 0) {
-        return 0;
-    }
-    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         const char *between = format == 1 ? "" : format == AQ_FORMAT_COUNT ? " and " : ", ";
         aq_text_append(all, sizeof(all), "%s%s", between, names[format]);
     }

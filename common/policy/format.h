@@ -84,11 +84,8 @@ static inline bool aq_block_is_stored(const uint8_t *mask_row, uint32_t column)
     return (mask_row[column / 8] >> (column % 8) & 1) != 0;
 }
 
-/* "fp32", "int8", ...; "unknown". And back; AQ_E_INVALID. */
+/* "fp32", "int8", ...; "unknown". And back; AQ_E_INVALID names all formats. */
 const char *aq_format_name(uint32_t format);
-int aq_format_from_text(const char *text, uint32_t *ret_format) AQ_MUST_USE;
-
-/* The same in words: AQ_E_INVALID names all formats. */
 int aq_format_parse(const char *text, uint32_t *ret_format, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -78,7 +78,7 @@ TEST(bad_values_are_refused_in_words)
         {"--sizes=", "is not a list"},
         {"--sizes=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 16 numbers"},
         {"--batches=many", "'many' is not a whole number from 1 to 256"},
-        {"--formats=int8,int7", "there is no format 'int7'"},
+        {"--formats=int8,int7", "'int7' is no format"},
         {"--rung=avx512vnni", "'avx512vnni' is no rung that this processor"},
         {"kernels", "'kernels': this command takes options only"},
     };

@@ -9,13 +9,13 @@ TEST(formats_have_names_both_ways)
     uint32_t format = 0;
     for (uint32_t i = 1; i <= AQ_FORMAT_COUNT; i++) {
         assert_true(aq_format_known(i));
-        assert_int_equal(aq_format_from_text(aq_format_name(i), &format), 0);
+        assert_int_equal(aq_format_parse(aq_format_name(i), &format, NULL), 0);
         assert_int_equal(format, i);
     }
-    assert_int_equal(aq_format_from_text("int8", &format), 0);
+    assert_int_equal(aq_format_parse("int8", &format, NULL), 0);
     assert_int_equal(format, AQ_FORMAT_INT8_CHANNEL);
-    assert_int_equal(aq_format_from_text("unknown", &format), AQ_E_INVALID);
-    assert_int_equal(aq_format_from_text("", &format), AQ_E_INVALID);
+    assert_int_equal(aq_format_parse("unknown", &format, NULL), AQ_E_INVALID);
+    assert_int_equal(aq_format_parse("", &format, NULL), AQ_E_INVALID);
     assert_int_equal(format, AQ_FORMAT_INT8_CHANNEL);
 }
 
