@@ -14,7 +14,7 @@
 #include "interchange/import/onnx_source.h"
 #include "interchange/onnx/onnx_graph.h"
 
-enum { CHAIN_MAX = 8 * AQ_NET_LAYERS_MAX, THINGS_MAX = 4096, NAME_BYTES = 64 };
+enum { CHAIN_MAX = 8 * AQ_NET_LAYERS_MAX, THINGS_MAX = 4096 };
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
@@ -281,7 +281,7 @@ static int fail_meeting(const aq_onnx_graph_message *graph, const aq_onnx_node_m
 /* That the chain begins at an input of the model, and with observations as they are here. */
 static int check_beginning(const aq_onnx_graph_message *graph, const char *value, aq_error *error)
 {
-    char name[NAME_BYTES];
+    char name[AQ_ONNX_SOURCE_NAME_BYTES];
     for (size_t i = 0; i < graph->n_input; i++) {
         const Actorq__V1__OnnxValueInfo *input = graph->input[i];
         if (strcmp(aq_onnx_source_text(input->name), value) != 0 ||
@@ -340,7 +340,7 @@ static int choose_output(const aq_onnx_graph_message *graph, const char *wanted,
             return 0;
         }
     }
-    char first[NAME_BYTES] = "none";
+    char first[AQ_ONNX_SOURCE_NAME_BYTES] = "none";
     if (graph->n_output > 0) {
         (void)aq_plain_text(first, sizeof(first), aq_onnx_source_text(graph->output[0]->name));
     }
