@@ -101,6 +101,7 @@ void net_stage_setup(net_stage *stage)
     uv_timer_start(&stage->heartbeat, on_timer, 5, 5);
     assert_int_equal(aq_rpc_dispatcher_create(64, FRAME_BYTES_MAX, 0, &stage->dispatcher), 0);
     assert_int_equal(aq_rpc_dispatcher_add(stage->dispatcher, &stage->membership.base), 0);
+    aq_rpc_dispatcher_name(stage->dispatcher, AQ_ACCESS_LEARNER, 0);
     assert_succeeds(aq_rpc_server_create(&stage->loop, "tcp://127.0.0.1:0", &limits,
                                          stage->dispatcher, &stage->server, NULL));
     stage->options = (aq_replay_options){

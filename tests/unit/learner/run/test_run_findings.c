@@ -342,9 +342,9 @@ TEST(an_update_by_all_that_was_played_counts_for_many)
     facts.env_steps = 20000;
     facts.learner_steps = 120;
     assert_int_equal(findings_of(&facts).count, 0);
-    config.quantizer.publish_period =
-        1000000; /* which is of batches: each update makes a version */
+    config.quantizer.publish_period = 1000000; /* of batches: here each update makes a version */
     facts.versions = 5;
+    facts.fallbacks = 0;
     assert_int_equal(findings_of(&facts).count, 0);
     facts.learner_steps = 80;
     assert_string_equal(findings_of(&facts).rows[0].setting, "limits.env_steps=25000");
