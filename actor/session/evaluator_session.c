@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "actor/core/evaluation_pace.h"
 #include "actor/session/report_session.h"
@@ -43,6 +44,7 @@ struct aq_evaluator_session {
     uint64_t episodes;
     double return_mean;       /* of the last result */
     uint64_t failures_before; /* of environments, in the run's cores before this one */
+    char failure_before[AQ_ERROR_TEXT_MAX]; /* the last of them; "": none */
     uint64_t told_failures;
 };
 
@@ -52,7 +54,12 @@ static void drop_core(aq_evaluator_session *session)
 {
     if (session->core != NULL) {
         aq_engine *engine;
-        session->failures_before += aq_trial_failures(aq_evaluator_core_trial(session->core));
+        const aq_trial *trial = aq_evaluator_core_trial(session->core);
+        if (aq_trial_failures(trial) > 0) {
+            session->failures_before += aq_trial_failures(trial);
+            (void)snprintf(session->failure_before, sizeof(session->failure_before), "%s",
+                           aq_trial_failure(trial));
+        }
         while ((engine = aq_evaluator_core_set_engine(session->core, NULL)) != NULL) {
             aq_engine_destroy(engine);
         }
@@ -72,6 +79,7 @@ static void forget_run(aq_evaluator_session *session)
     session->episodes = 0;
     session->return_mean = (double)NAN;
     session->failures_before = 0;
+    session->failure_before[0] = '\0';
 }
 
 /* What was not compared is told as it is. */
@@ -210,11 +218,11 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->episodes = session->episodes;
     stats->return_mean = session->return_mean;
     stats->policy_version = session->version;
-    stats->env_failures = session->failures_before;
-    if (session->core != NULL) {
-        stats->env_failures += aq_trial_failures(aq_evaluator_core_trial(session->core));
-        stats->env_failure = aq_wire_text(aq_trial_failure(aq_evaluator_core_trial(session->core)));
-    }
+    const aq_trial *trial = session->core != NULL ? aq_evaluator_core_trial(session->core) : NULL;
+    const uint64_t failures = trial != NULL ? aq_trial_failures(trial) : 0;
+    stats->env_failures = session->failures_before + failures;
+    stats->env_failure =
+        aq_wire_text(failures > 0 ? aq_trial_failure(trial) : session->failure_before);
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */

@@ -287,7 +287,8 @@ static const aq_setting rows[] = {
     {KEPT_MEMBER(F64, learner.noisy_deviation), "0.5", 0, 10, NULL, "",
      "learner.noisy: what deviations begin with, times the root of a layer's inputs."},
     {MEMBER(F64, learner.importance_end), "0", 0, 1, NULL, "",
-     "To what learner.importance_exponent goes, in a straight line over the run. 0: it stays."},
+     "To what learner.importance_exponent goes, in a straight line up to limits.env_steps or "
+     "limits.learner_steps. 0: it stays."},
     {KEPT_MEMBER(BOOL, learner.critic_norm), "false", 0, 0, NULL, "",
      "Normalizes what each hidden layer of the critic gives, as learner.norm does in other "
      "networks. Of on-policy algorithms, of the network of values."},

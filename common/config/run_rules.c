@@ -138,8 +138,8 @@ static int check_annealing(const aq_run_config *config, aq_error *error)
         return 0;
     }
     return aq_fail(error, AQ_E_INVALID,
-                   "learner.%s needs limits.env_steps or limits.learner_steps, at which it is "
-                   "reached; without them, learner.%s works",
+                   "learner.%s needs limits.learner_steps, or limits.env_steps where actors play, "
+                   "at which it is reached; without them, learner.%s works",
                    falls ? "learning_rate_end" : "importance_end",
                    falls ? "learning_rate_end=1" : "importance_end=0");
 }

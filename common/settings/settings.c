@@ -1,6 +1,6 @@
 /*
  * Settings: defaults and `--set`. The other parts: settings_table (the rows), settings_value (one
- * value), settings_yaml and settings_walk (a file), settings_print (the commented file),
+ * value), settings_yaml and yaml_tree (a file), settings_print (the commented file),
  * settings_compare (two structs).
  */
 #include "common/settings/settings.h"

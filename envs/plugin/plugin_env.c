@@ -4,11 +4,9 @@
  */
 #include "envs/plugin/plugin_env.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/memory.h"
 #include "common/experience/finite.h"

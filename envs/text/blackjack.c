@@ -5,7 +5,6 @@
 #include "envs/text/blackjack.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { STICK, HIT, ACTIONS };
 enum { ACE = 1, TEN = 10, RANKS = 13, ACE_MORE = 10, GOAL = 21, DEALER_STANDS = 17 };

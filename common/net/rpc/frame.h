@@ -6,7 +6,7 @@
  *   6  protocol version (u16)
  *
  * A receiver believes nothing before the frame has been checked; what is wrong with it is said in
- * words, so that an HTTP client or an older peer can be told from a corrupt message.
+ * words, so that an older peer or another file can be told from a corrupt message.
  */
 #ifndef AQ_COMMON_NET_RPC_FRAME_H
 #define AQ_COMMON_NET_RPC_FRAME_H

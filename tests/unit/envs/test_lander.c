@@ -1,6 +1,6 @@
 /*
  * The rules of the lander, by what an episode shows: what engines, wind and ground do to the craft,
- * what that earns, and how it ends. That states can be saved is test_env_contract.c's.
+ * what that earns, and how it ends.
  */
 #include "envs/box2d/lander.h"
 #include "tests/support/test.h"

@@ -136,9 +136,9 @@ TEST(what_changes_up_to_a_limit_needs_one)
 {
     static const conflict conflicts[] = {
         {{"limits.env_steps=0", "limits.wall_s=60", "learner.learning_rate_end=0.1"},
-         {"learner.learning_rate_end needs limits.env_steps", "learning_rate_end=1 works"}},
+         {"learner.learning_rate_end needs limits.learner_steps", "learning_rate_end=1 works"}},
         {{"limits.env_steps=0", "learner.importance_end=1"},
-         {"learner.importance_end needs limits.env_steps", "importance_end=0 works"}},
+         {"learner.importance_end needs limits.learner_steps", "importance_end=0 works"}},
     };
     EACH_ROW(i, conflicts) {
         const aq_run_config config = config_with(conflicts[i].settings);
