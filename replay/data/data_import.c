@@ -132,7 +132,10 @@ static int settle(importing *work, aq_error *error)
     for (;;) {
         aq_log_progress progress;
         int rc = check_log(work, &progress, error);
-        if (rc != 0 || progress.durable >= work->number) {
+        if (progress.durable >= work->number) {
+            return 0; /* whatever would come next */
+        }
+        if (rc != 0) {
             return rc;
         }
         wait_for_news(work);

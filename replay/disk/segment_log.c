@@ -50,7 +50,8 @@ static bool wants_head(const aq_replay_log *log)
 /* Whether the next segment waits until one is deleted. */
 static bool waits_for_segment(segment_log *segments)
 {
-    return segments->begun && aq_segment_map_count(segments->map) >= segments->segments_full;
+    return aq_segment_map_count(segments->map) >=
+           (segments->begun ? segments->segments_full : AQ_SEGMENTS_MAX);
 }
 
 static int begin(aq_replay_log *log, const aq_log_head *head, uint64_t *ret_segment)
@@ -105,8 +106,8 @@ static void poll_progress(aq_replay_log *log, aq_log_progress *ret_progress)
     if (!ret_progress->stuck && wants_head(log) && waits_for_segment(segments)) {
         aq_error reason;
         (void)aq_fail(&reason, AQ_E_FULL,
-                      "%s: it has as many segments as it may: start again with larger ones, or "
-                      "with tables that keep less",
+                      "%s: it has as many segments as it may: it needs tables that keep less, or a "
+                      "new store with larger ones (segment_bytes)",
                       segments->folder.path);
         ret_progress->stuck = true;
         memcpy(ret_progress->reason, reason.text, sizeof(ret_progress->reason));

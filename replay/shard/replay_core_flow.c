@@ -123,15 +123,21 @@ const aq_replay_actor *aq_replay_core_actor(const aq_replay_core *core, size_t i
 
 /* ---- who waits ----------------------------------------------------------------------------- */
 
+/* Whoever was refused asks again in some milliseconds, or when it was at the other shards. */
+#define AWAITED_NS (100 * AQ_NS_PER_MS)
+
 /* Whether a request had to wait since the last tick. */
-static bool requests_waited(aq_replay_core *core)
+static bool requests_waited(aq_replay_core *core, int64_t now_ns)
 {
     bool waited = false;
     for (size_t i = 0; i < core->tables.count; i++) {
         aq_replay_shelf *shelf = &core->tables.shelves[i];
-        shelf->awaited = shelf->refused;
+        if (shelf->refused) {
+            shelf->awaited_until_ns = now_ns + AWAITED_NS;
+            waited = true;
+        }
         shelf->refused = false;
-        waited = waited || shelf->awaited;
+        shelf->awaited = now_ns < shelf->awaited_until_ns;
     }
     return waited;
 }
@@ -140,7 +146,7 @@ static bool requests_waited(aq_replay_core *core)
 void aq_replay_core_watch(aq_replay_core *core, int64_t now_ns)
 {
     aq_core_wait wait = {.since_ns = core->wait.since_ns};
-    bool learner_waited = requests_waited(core);
+    bool learner_waited = requests_waited(core, now_ns);
     wait.side = aq_replay_tables_waiting(&core->tables, core->credit.least_steps, &wait.table);
     if (core->journal.log != NULL && aq_replay_journal_room(&core->journal) == 0) {
         wait.side = AQ_REPLAY_WAIT_ACTORS;

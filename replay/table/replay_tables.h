@@ -25,8 +25,9 @@ typedef struct aq_replay_shelf {
     uint64_t stale;
     bool is_paced;  /* what may come is what is asked for: see aq_replay_shelf_ask */
     uint64_t asked; /* steps, by requests that wait */
-    bool refused;   /* a request had to wait, since the last tick; ... */
-    bool awaited;   /* ... and in the stretch of time before it */
+    bool refused;   /* a request had to wait, since the last tick */
+    bool awaited;   /* one had to a moment ago, and is there again soon */
+    int64_t awaited_until_ns;
 } aq_replay_shelf;
 
 typedef struct aq_replay_tables {

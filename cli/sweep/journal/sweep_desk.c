@@ -3,7 +3,6 @@
  */
 #include "cli/sweep/journal/sweep_desk.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -29,20 +28,14 @@ struct aq_sweep_desk {
     size_t first_open; /* no run before it is */
 };
 
-/* Whether there is anything but what is put into the folder of a sweep before it is founded. */
-static bool holds_others(const char *dir)
+/* Whether a run or a comparison has the folder, or any other report that would be written over. */
+static bool is_of_others(const char *dir)
 {
-    static const char *const expected[] = {".", "..", "SPEC.yaml", "workers", NULL};
-    DIR *folder = opendir(dir);
-    bool has_others = false;
-    for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        has_others = has_others || aq_choice_find(expected, entry->d_name) < 0;
-    }
-    if (folder != NULL) {
-        (void)closedir(folder);
-    }
+    const bool is_theirs = aq_path_exists_in(dir, "run.json") ||
+                           aq_path_exists_in(dir, "plan.json") ||
+                           aq_path_exists_in(dir, "report.html");
     /* Asked last, since who founds it meanwhile begins with the journal. */
-    return has_others && !aq_path_exists_in(dir, "journal.jsonl");
+    return is_theirs && !aq_path_exists_in(dir, "journal.jsonl");
 }
 
 /* Puts it there, or sees that it is the one that is. */
@@ -91,7 +84,7 @@ int aq_sweep_desk_found(const char *dir, const aq_sweep_spec *spec, const aq_buf
                                   .time_s = wall_s,
                                   .spec_sum = aq_crc32c(0, text->data, text->size),
                                   .plan = *plan};
-    int rc = holds_others(dir)
+    int rc = is_of_others(dir)
                  ? aq_fail(error, AQ_E_FOREIGN,
                            "%s exists already and is no sweep: give another folder", dir)
                  : aq_dir_create(dir, error);

@@ -342,7 +342,12 @@ TEST(of_several_tables_the_learner_waits_for_those_that_it_asks)
     aq_batch *batch = kit_batch(core, 16);
     assert_int_equal(aq_replay_core_sample(core, 0, 1, 16, 0.5f, batch), AQ_E_AGAIN);
     aq_replay_core_upkeep(core, 0);
-    assert_string_equal(aq_replay_core_waiting(core), "recent: learner waits: 0 of 20 steps");
+    for (int64_t ms = 1; ms < 90; ms++) { /* between two requests, too */
+        aq_replay_core_upkeep(core, ms * AQ_NS_PER_MS);
+        assert_string_equal(aq_replay_core_waiting(core), "recent: learner waits: 0 of 20 steps");
+    }
+    aq_replay_core_upkeep(core, AQ_NS_PER_S);
+    assert_string_equal(aq_replay_core_waiting(core), "");
 }
 
 TEST(items_that_may_be_drawn_again_are_enough_for_a_request)
