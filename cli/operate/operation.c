@@ -4,13 +4,35 @@
 #include "cli/operate/operation.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/operate/live_endpoint.h"
 #include "cli/operate/rpc_catalog.h"
+#include "proto/operations.pb-c.h"
 
 static void tell_slow(const char *url, const char *why)
 {
     (void)fprintf(stderr, "waiting for %s%s%s\n", url, why[0] != '\0' ? ": " : "", why);
+}
+
+/* Where no token is in force nothing is signed for a shard alone, so it is asked what it is. */
+static int require_shard(aq_caller *caller, const char *url, uint32_t timeout_ms,
+                         aq_rpc_status *ret_status, aq_error *error)
+{
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    ProtobufCMessage *reply = NULL;
+    aq_caller_method status;
+    int rc = aq_rpc_catalog_find("Operations/Status", &status, error);
+    if (rc == 0) {
+        rc = aq_caller_call(caller, status, &request.base, timeout_ms, &reply, ret_status, error);
+    }
+    if (rc == 0 && strcmp(((Actorq__V1__StatusReply *)reply)->role, "replay") != 0) {
+        rc = aq_fail(error, AQ_E_INVALID, "--shard: what is at %s is no replay shard", url);
+    }
+    if (reply != NULL) {
+        protobuf_c_message_free_unpacked(reply, NULL);
+    }
+    return rc;
 }
 
 int aq_operation_ask(const char *endpoint, enum aq_access_role role, uint64_t instance,
@@ -20,12 +42,20 @@ int aq_operation_ask(const char *endpoint, enum aq_access_role role, uint64_t in
     char url[AQ_URL_MAX];
     aq_caller *caller = NULL;
     int rc = aq_live_endpoint_url(endpoint, url, error);
+    if (rc == 0 && role == AQ_ACCESS_REPLAY && strcmp(endpoint, url) != 0) {
+        rc = aq_fail(error, AQ_E_INVALID, "--shard is for the URL of a shard; %s is a folder",
+                     endpoint);
+    }
     if (rc == 0) {
         rc = aq_caller_open(url, &caller, error);
     }
     if (rc == 0) {
         aq_caller_expect(caller, role, instance);
         aq_caller_on_slow(caller, tell_slow);
+        rc = role != AQ_ACCESS_REPLAY ? 0
+                                      : require_shard(caller, url, timeout_ms, ret_status, error);
+    }
+    if (rc == 0) {
         rc = aq_caller_call(caller, method, request, timeout_ms, ret_reply, ret_status, error);
     }
     aq_caller_close(caller);

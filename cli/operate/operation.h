@@ -34,7 +34,8 @@ enum { AQ_CALL_TIMEOUT_MS = 10000 };
     }
 
 /* `endpoint` is a URL, or the folder of a live run; `role` and `instance` are whom alone the call
- * is signed for (rpc.h). *ret_reply is the method's answer, to be released with
+ * is signed for (rpc.h). With AQ_ACCESS_REPLAY it is the URL of what says that it is a shard, else
+ * AQ_E_INVALID. *ret_reply is the method's answer, to be released with
  * protobuf_c_message_free_unpacked. What aq_live_endpoint_url and aq_caller_call say; after a
  * second without a connection stderr says what is waited for. */
 int aq_operation_ask(const char *endpoint, enum aq_access_role role, uint64_t instance,

@@ -280,6 +280,18 @@ TEST_LIVE(a_request_is_given_as_json)
     assert_int_equal(json_object_size(object), 0);
 }
 
+TEST_LIVE(what_is_meant_for_a_shard_is_not_done_by_a_learner)
+{
+    static const char *const commands[] = {"stop", "checkpoint"};
+    for (size_t i = 0; i < 2; i++) {
+        program_refuses("--shard is for the URL of a shard", commands[i], live_folder(live),
+                        "--shard", "7", NULL);
+        program_refuses(" is no replay shard", commands[i], live->url, "--shard", "7", NULL);
+    }
+    program_refuses(" is no replay shard", "call", live->url, "Operations/Stop", "--shard", "7",
+                    NULL);
+}
+
 TEST_LIVE(an_error_is_told_by_name_and_by_exit_status)
 {
     program_run("call", live->url, "Operations/Checkpoint", NULL);

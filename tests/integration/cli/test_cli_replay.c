@@ -374,6 +374,7 @@ TEST(a_shard_that_runs_gives_and_takes)
                        folder);
     }
     shell_succeeds("%s replay export %s %s/twice.aqds", actorq, url, folder);
+    shell_succeeds("%s checkpoint %s --shard 1 >%s/said", actorq, url, folder);
     assert_int_equal(kill(train, SIGTERM), 0);
     (void)program_wait();
     assert_int_equal(steps_of(at("live.aqds")), steps);
