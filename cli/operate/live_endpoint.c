@@ -50,7 +50,7 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
     rc = rc != 0 ? rc : take_endpoint(path, endpoint, url, error);
     json_decref(endpoint);
     /* A copy of the folder names the learner of the other one. */
-    if (rc == 0 && aq_folder_lock_check(folder, NULL) == 0) {
+    if (rc == 0 && aq_folder_lock_check(folder, NULL) != AQ_E_EXISTS) {
         return aq_fail(error, AQ_E_NOT_FOUND,
                        "%s: no learner runs in this folder: it is a copy, its run was killed, or "
                        "its learner is just being started",
@@ -69,7 +69,7 @@ bool aq_live_endpoint_http(const char *folder, char *ret_http)
     const bool is_served = json_unpack(endpoint, "{s:s}", "http", &http) == 0 && http[0] != '\0' &&
                            aq_text_set(ret_http, AQ_URL_MAX, http) == 0;
     json_decref(endpoint);
-    return is_served && aq_folder_lock_check(folder, NULL) != 0;
+    return is_served && aq_folder_lock_check(folder, NULL) == AQ_E_EXISTS;
 }
 
 int aq_live_endpoint_url(const char *text, char *ret_url, aq_error *error)

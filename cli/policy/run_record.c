@@ -119,7 +119,7 @@ static void read_rest(record_reader *reader)
         add_problem(reader, &problem);
     }
     record->has_policy_fp32 = aq_path_exists_in(reader->folder, "policy.fp32.aq");
-    record->is_live = aq_folder_lock_check(reader->folder, NULL) != 0;
+    record->is_live = aq_folder_lock_check(reader->folder, NULL) == AQ_E_EXISTS;
 }
 
 int aq_run_record_read(const char *path, aq_run_record **ret_record, aq_error *error)

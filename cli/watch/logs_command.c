@@ -119,7 +119,7 @@ static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_v
             return rc;
         }
         const bool is_named = has_endpoint(folder);
-        const bool is_held = aq_folder_lock_check(folder, NULL) != 0;
+        const bool is_held = aq_folder_lock_check(folder, NULL) == AQ_E_EXISTS;
         free_looks = is_held ? 0 : free_looks + 1;
         was_held |= is_held;
         was_live |= is_named;

@@ -64,6 +64,12 @@ TEST_WITH(a_young_run_has_no_problems, run_setup, cli_fixture_teardown)
     aq_folder_lock_release(lock);
 }
 
+TEST_WITH(a_lock_that_cannot_be_looked_at_is_held_by_nobody, run_setup, cli_fixture_teardown)
+{
+    assert_int_equal(symlink("lock", cli_path(state, "lock")), 0); /* leads to itself */
+    assert_string_equal(aq_run_record_state(read_run(state)), "interrupted");
+}
+
 TEST_WITH(damaged_checkpoints_are_named_and_an_older_one_is_read, run_setup, cli_fixture_teardown)
 {
     file_flip(cli_path(state, "checkpoints/step-000000003000.aqc"), -100);
