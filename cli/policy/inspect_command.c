@@ -116,6 +116,7 @@ static int show_run(const char *path, bool json, json_t **ret_json, aq_error *er
     if (rc != 0) {
         return rc;
     }
+    aq_run_record_read_policies(path, record);
     if (json) {
         *ret_json = aq_run_view_json(path, record);
     } else {

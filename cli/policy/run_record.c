@@ -106,6 +106,17 @@ static void read_newest(record_reader *reader)
     }
 }
 
+static void read_policy(record_reader *reader)
+{
+    aq_error problem;
+    aq_run_record *record = reader->record;
+    int rc = aq_policy_file_read(file_of(reader, "policy.aq"), &record->policy, &problem);
+    if (rc != 0 && rc != AQ_E_NOT_FOUND) {
+        add_problem(reader, &problem);
+    }
+    record->has_policy_fp32 = aq_path_exists_in(reader->folder, "policy.fp32.aq");
+}
+
 static void read_rest(record_reader *reader)
 {
     aq_error problem;
@@ -114,11 +125,6 @@ static void read_rest(record_reader *reader)
     if (rc != 0 && rc != AQ_E_NOT_FOUND) {
         add_problem(reader, &problem);
     }
-    rc = aq_policy_file_read(file_of(reader, "policy.aq"), &record->policy, &problem);
-    if (rc != 0 && rc != AQ_E_NOT_FOUND) {
-        add_problem(reader, &problem);
-    }
-    record->has_policy_fp32 = aq_path_exists_in(reader->folder, "policy.fp32.aq");
     record->is_live = aq_folder_lock_check(reader->folder, NULL) == AQ_E_EXISTS;
 }
 
@@ -138,10 +144,16 @@ int aq_run_record_read(const char *path, aq_run_record **ret_record, aq_error *e
         return rc;
     }
     read_config(&reader);
-    read_newest(&reader);
     read_rest(&reader);
     *ret_record = reader.record;
     return 0;
+}
+
+void aq_run_record_read_policies(const char *path, aq_run_record *record)
+{
+    record_reader reader = {.folder = path, .record = record};
+    read_newest(&reader);
+    read_policy(&reader);
 }
 
 void aq_run_record_free(aq_run_record *record)

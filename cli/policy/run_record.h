@@ -27,14 +27,14 @@ typedef struct aq_run_record {
     bool has_config;
     aq_run_config config;
 
+    aq_metrics_digest metrics;
+    bool is_live; /* a learner holds the folder */
+
+    /* From aq_run_record_read_policies on. */
     bool has_checkpoint;
     aq_checkpoint_found newest;
-
-    aq_metrics_digest metrics;
-
     aq_snapshot *policy;  /* policy.aq; NULL: none yet, or a problem */
     bool has_policy_fp32; /* policy.fp32.aq is there */
-    bool is_live;         /* a learner holds the folder */
 
     size_t problem_count;
     char problems[AQ_RUN_PROBLEMS_MAX][AQ_ERROR_TEXT_MAX];
@@ -43,6 +43,9 @@ typedef struct aq_run_record {
 /* AQ_E_NOT_FOUND for a folder without a run.json, AQ_E_CORRUPT for one that is none;
  * AQ_E_TOO_BIG for a path that is too long, AQ_E_NOMEM. */
 int aq_run_record_read(const char *path, aq_run_record **ret_record, aq_error *error) AQ_MUST_USE;
+
+/* What is large, of the same folder, for who shows all of a run: once, before it is freed. */
+void aq_run_record_read_policies(const char *path, aq_run_record *record);
 void aq_run_record_free(aq_run_record *record); /* NULL is fine */
 
 /* "running"; how the run ended, as "solved"; or "interrupted". Lent by the record. */

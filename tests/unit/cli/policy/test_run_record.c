@@ -19,11 +19,19 @@ static int run_setup(void **state)
 
 TEST_ENDING(end_record, aq_run_record_free);
 
-static aq_run_record *read_run(void **state)
+/* As a list of runs has it. */
+static aq_run_record *read_little(void **state)
 {
     aq_run_record *record = NULL;
     assert_succeeds(aq_run_record_read(*state, &record, &refusal));
     at_end(end_record, record);
+    return record;
+}
+
+static aq_run_record *read_run(void **state)
+{
+    aq_run_record *record = read_little(state);
+    aq_run_record_read_policies(*state, record);
     return record;
 }
 
@@ -79,6 +87,16 @@ TEST_WITH(damaged_checkpoints_are_named_and_an_older_one_is_read, run_setup, cli
     assert_says(record->problems[0], "step-000000003000.aqc");
 }
 
+TEST_WITH(a_list_looks_at_no_checkpoint_and_no_policy, run_setup, cli_fixture_teardown)
+{
+    file_flip(cli_path(state, "checkpoints/step-000000003000.aqc"), -100);
+    file_flip(cli_path(state, "policy.aq"), 20);
+    aq_run_record *record = read_little(state);
+    assert_int_equal(record->problem_count, 0);
+    assert_false(record->has_checkpoint);
+    assert_null(record->policy);
+}
+
 TEST_WITH(a_damaged_policy_and_configuration_are_named, run_setup, cli_fixture_teardown)
 {
     file_flip(cli_path(state, "policy.aq"), 20);
@@ -129,6 +147,9 @@ TEST_WITH(without_memory_nothing_is_believed, run_setup, cli_fixture_teardown)
         aq_run_record *record = NULL;
         aq_memory_fail_at(nth, 0);
         rc = aq_run_record_read(*state, &record, NULL);
+        if (rc == 0) {
+            aq_run_record_read_policies(*state, record);
+        }
         aq_memory_fail_at(0, 0);
         assert_true(rc == 0 || rc == AQ_E_NOMEM);
         problems = rc != 0 ? 1 : record->problem_count; /* read on, but not without a word */
