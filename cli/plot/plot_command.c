@@ -109,7 +109,7 @@ static const aq_option option_rows[] = {
      AQ_TO(take_end, plot_arguments, options.end)},
     {"smooth", 0, "N", "each point of a run is the mean of its last N (default: 1)",
      AQ_TO_NUMBER(plot_arguments, options.smooth, 1, AQ_PLOT_SMOOTH_MAX)},
-    {"x-range", 0, "LOW:HIGH", "what the x axis shows; either may be left out",
+    {"x-range", 0, "LOW:HIGH", "what the x axis shows, of time in seconds; either may be left out",
      AQ_TO(take_range, plot_arguments, x_range)},
     {"y-range", 0, "LOW:HIGH", "what the y axis shows; either may be left out",
      AQ_TO(take_range, plot_arguments, y_range)},

@@ -42,6 +42,7 @@ struct aq_run_plot {
     aq_run_groups groups;
     group_curve *group_curves;
     const char *x_label;
+    double x_unit; /* seconds, of time; else 1 */
     char level_name[LEVEL_NAME_BYTES];
     char notes[AQ_PLOT_NOTES_MAX][NOTE_BYTES];
     size_t note_count;
@@ -145,8 +146,9 @@ static int read_runs(const char *const *paths, size_t path_count, aq_run_plot *c
 static void choose_unit(aq_run_plot *plot)
 {
     static const char *const labels[] = {"environment steps", "learner steps", "time (s)"};
-    double longest = 0, unit = 1;
+    double longest = 0;
     plot->x_label = labels[plot->options->x];
+    plot->x_unit = 1;
     for (size_t i = 0; i < plot->runs->count; i++) {
         const aq_band_curve *curve = &plot->curves[i];
         longest = curve->count > 0 ? fmax(longest, curve->x[curve->count - 1]) : longest;
@@ -154,11 +156,11 @@ static void choose_unit(aq_run_plot *plot)
     if (plot->options->x != AQ_PLOT_X_TIME || longest < 600) {
         return;
     }
-    unit = longest < 3 * 3600 ? 60 : 3600;
-    plot->x_label = unit > 60 ? "time (h)" : "time (min)";
+    plot->x_unit = longest < 3 * 3600 ? 60 : 3600;
+    plot->x_label = plot->x_unit > 60 ? "time (h)" : "time (min)";
     for (size_t i = 0; i < plot->runs->count; i++) {
         for (size_t j = 0; j < plot->curves[i].count; j++) {
-            plot->curves[i].x[j] /= unit;
+            plot->curves[i].x[j] /= plot->x_unit;
         }
     }
 }
@@ -449,6 +451,12 @@ void aq_run_plot_draw(const aq_run_plot *plot, aq_long_text *out)
     };
     for (size_t i = 0; i < plot->note_count; i++) {
         chart.notes[i] = plot->notes[i];
+    }
+    aq_plot_range x_range;
+    if (chart.x_axis.range != NULL) {
+        x_range = (aq_plot_range){chart.x_axis.range->low / plot->x_unit,
+                                  chart.x_axis.range->high / plot->x_unit};
+        chart.x_axis.range = &x_range;
     }
     aq_plot_lines_draw(&chart, out);
 }

@@ -19,10 +19,10 @@ typedef struct aq_run_plot_options {
     const char *y;  /* a quantity of run_series.h */
     const char *by; /* of run_groups.h; NULL: what differs */
     enum aq_band band;
-    enum aq_band_end end; /* of runs that end early */
-    uint64_t smooth;      /* a point is the mean of so many, up to it; 0: of itself */
-    aq_plot_axis x_axis, y_axis;
-    const char *title; /* NULL: the task, when there is one */
+    enum aq_band_end end;        /* of runs that end early */
+    uint64_t smooth;             /* a point is the mean of so many, up to it; 0: of itself */
+    aq_plot_axis x_axis, y_axis; /* time in seconds, whatever the axis is labelled in */
+    const char *title;           /* NULL: the task, when there is one */
     bool has_level;
     double level; /* a line across */
     uint32_t width, height;

@@ -415,6 +415,23 @@ TEST_IN_FOLDER(long_times_are_in_minutes)
     aq_run_plot_destroy(plot);
 }
 
+/* The last point is at 120 minutes; the range ends at 90. */
+TEST_IN_FOLDER(a_range_of_time_is_in_seconds)
+{
+    static const aq_plot_range range = {1800, 5400};
+    const aq_run_plot_options options = {
+        .y = "return", .x = AQ_PLOT_X_TIME, .x_axis.range = &range};
+    aq_run_plot *plot = NULL;
+    write_run(state, "a", "", returns_low);
+    const char *const runs[] = {cli_path(state, "a")};
+    assert_int_equal(aq_run_plots_create(runs, 1, &options, 1, &plot, NULL), 0);
+    const char *picture = picture_of(plot);
+    assert_says(picture, ">30</text>");
+    assert_says(picture, ">90</text>");
+    assert_null(strstr(picture, ">120</text>"));
+    aq_run_plot_destroy(plot);
+}
+
 TEST_IN_FOLDER(a_folder_without_a_run_is_named)
 {
     const aq_run_plot_options options = {.y = "return"};
