@@ -110,6 +110,7 @@ static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_v
                   aq_error *error)
 {
     const char *folder = arguments->folder;
+    const bool is_run = aq_path_exists_in(folder, "run.json"); /* and no logs that were collected */
     bool was_live = has_endpoint(folder), was_held = false;
     int free_looks = 0; /* for how many of them no learner has held the folder */
     for (int looks = 1; !ferror(stdout); looks++) {
@@ -123,8 +124,10 @@ static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_v
         free_looks = is_held ? 0 : free_looks + 1;
         was_held |= is_held;
         was_live |= is_named;
-        if (!show_all(merge, arguments, view, false) && was_live &&
-            (!is_named || free_looks >= (was_held ? RESTART_LOOKS : START_LOOKS))) {
+        const bool is_over =
+            was_live ? !is_named || free_looks >= (was_held ? RESTART_LOOKS : START_LOOKS)
+                     : is_run && free_looks >= START_LOOKS;
+        if (!show_all(merge, arguments, view, false) && is_over) {
             (void)show_all(merge, arguments, view, true);
             return 0;
         }
