@@ -1,10 +1,12 @@
 /*
  * Output file: see output_file.h.
  */
+#define _DEFAULT_SOURCE /* realpath */
 #include "cli/text/output_file.h"
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,39 +45,30 @@ static bool are_of_one_file(const char *first, const char *second)
            are_one(&one, &two) && strcmp(name_one, name_two) == 0;
 }
 
-/* Whether the file is one of the policies of a run, which is named by its folder or one of them. */
-static bool is_policy_of(const char *run, const char *file)
+/* Whether a run plays the file, or would. */
+static bool is_policy_of_a_run(const char *path)
 {
-    static const char *const names[] = {"policy.aq", "policy.fp32.aq"};
-    const bool is_folder = aq_path_is_folder(run);
-    const char *slash = strrchr(run, '/');
-    const char *name = slash != NULL ? slash + 1 : run;
-    const size_t length = is_folder ? strlen(run) : (size_t)(name - run);
-    bool is_run = is_folder, is_policy = false;
-    for (size_t i = 0; i < 2; i++) {
-        is_run = is_run || strcmp(name, names[i]) == 0;
-    }
-    for (size_t i = 0; is_run && i < 2; i++) {
-        char policy[PATH_MAX];
-        is_policy = is_policy || (aq_text_format(policy, sizeof(policy), "%.*s%s%s", (int)length,
-                                                 run, is_folder ? "/" : "", names[i]) == 0 &&
-                                  are_of_one_file(policy, file));
-    }
-    return is_policy;
+    char led_to[PATH_MAX], folder[PATH_MAX];
+    path = realpath(path, led_to) != NULL ? led_to : path;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    return (strcmp(name, "policy.aq") == 0 || strcmp(name, "policy.fp32.aq") == 0) &&
+           aq_text_format(folder, sizeof(folder), "%.*s.", (int)(name - path), path) == 0 &&
+           aq_path_exists_in(folder, "run.json");
 }
 
 int aq_output_check(const char *source, const char *target, aq_error *error)
 {
-    if (target != NULL && aq_path_is_folder(target)) {
-        return aq_fail(error, AQ_E_INVALID, "%s is a folder; a file is written", target);
-    }
-    if (source == NULL || target == NULL) {
+    if (target == NULL) {
         return 0;
     }
-    if (are_of_one_file(source, target)) {
+    if (aq_path_is_folder(target)) {
+        return aq_fail(error, AQ_E_INVALID, "%s is a folder; a file is written", target);
+    }
+    if (source != NULL && are_of_one_file(source, target)) {
         return aq_fail(error, AQ_E_INVALID, "%s would be written over itself", source);
     }
-    return is_policy_of(source, target)
+    return is_policy_of_a_run(target)
                ? aq_fail(error, AQ_E_INVALID,
                          "%s is the run's own policy, and would be written over", target)
                : 0;

@@ -9,8 +9,8 @@
 #include "common/base/error.h"
 
 /* That `target`, which a command is about to write, is no folder, and not `source`, the file that
- * it has read, or a policy of the run folder that `source` is, or is the policy of: that may be the
- * only copy. AQ_E_INVALID, in words. A NULL on either side is fine. */
+ * it has read, or the policy of a run in its folder: that may be the only copy. AQ_E_INVALID, in
+ * words. A NULL on either side is fine. */
 int aq_output_check(const char *source, const char *target, aq_error *error) AQ_MUST_USE;
 
 /* That two files to be written are not one. AQ_E_INVALID, in words; NULL is fine. */
