@@ -105,6 +105,9 @@ static int open_play(const play_arguments *arguments, play *p, aq_error *error)
         if (!task) {
             return aq_fail(error, AQ_E_INVALID, "random play needs a task: --env TASK");
         }
+        if (arguments->precision != AQ_PRECISION_AS_STORED) {
+            return aq_fail(error, AQ_E_INVALID, "--precision is for policies, not for random play");
+        }
     } else {
         rc = aq_policy_source_read(arguments->source, arguments->precision, &p->policy, p->path,
                                    NULL, error);

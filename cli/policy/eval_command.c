@@ -108,6 +108,10 @@ static int evaluate_without(const eval_arguments *arguments, eval_report *report
         return aq_fail(error, AQ_E_INVALID, "%s actions need a task: --env TASK",
                        arguments->source);
     }
+    if (arguments->precision != AQ_PRECISION_AS_STORED) {
+        return aq_fail(error, AQ_E_INVALID, "--precision is for policies, not for %s actions",
+                       arguments->source);
+    }
     int rc = open_task(arguments->env, &report->task, error);
     if (rc == 0) {
         (void)snprintf(report->path, sizeof(report->path), "%s", arguments->source);
