@@ -9,6 +9,7 @@
 #include "cli/plot/run_plot.h"
 #include "cli/run/run_paths.h"
 #include "cli/text/command.h"
+#include "cli/text/output_file.h"
 #include "common/base/plain_text.h"
 
 enum { PAGE_BYTES_MAX = AQ_PLOT_BYTES_MAX };
@@ -104,6 +105,9 @@ static int dashboard(void *given, aq_error *error)
         rc = aq_long_text_write(&text, arguments->output, error);
     }
     aq_long_text_fini(&text);
+    if (rc == 0) {
+        aq_output_written(arguments->output);
+    }
     rc = rc != 0 ? rc : print_result(arguments, &runs, &page, error);
     aq_run_paths_fini(&runs);
     return rc;

@@ -137,8 +137,8 @@ static size_t choose_quantities(const page_runs *runs, const char **quantities)
     return count;
 }
 
-static int add_charts(aq_long_text *out, const page_runs *runs, const char *by, size_t *charts,
-                      aq_error *error)
+static int add_charts(aq_long_text *out, const page_runs *runs, const char *by,
+                      void (*say)(const char *words), size_t *charts, aq_error *error)
 {
     const char *quantities[QUANTITIES_MAX];
     aq_run_plot_options options[QUANTITIES_MAX];
@@ -147,6 +147,7 @@ static int add_charts(aq_long_text *out, const page_runs *runs, const char *by, 
     for (size_t i = 0; i < count; i++) {
         options[i] = (aq_run_plot_options){.y = quantities[i], .by = by, .title = quantities[i]};
     }
+    options[0].skip = say;
     int rc = aq_run_plots_create(runs->paths, runs->count, options, count, plots, error);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         if (aq_run_plot_has_points(plots[i])) {
@@ -160,14 +161,14 @@ static int add_charts(aq_long_text *out, const page_runs *runs, const char *by, 
     return rc;
 }
 
-static int add_page(aq_long_text *out, const page_runs *runs, const char *by, aq_run_page *page,
-                    aq_error *error)
+static int add_page(aq_long_text *out, const page_runs *runs, const char *by,
+                    void (*say)(const char *words), aq_run_page *page, aq_error *error)
 {
     aq_html_begin(out, runs->count == 1 ? runs->paths[0] : "Runs");
     aq_html_heading(out, runs->count == 1 ? runs->paths[0] : "Runs");
     add_table(out, runs);
     aq_long_text_add(out, "<div class=\"figures\">\n");
-    const int rc = add_charts(out, runs, by, &page->charts, error);
+    const int rc = add_charts(out, runs, by, say, &page->charts, error);
     aq_long_text_add(out, "</div>\n");
     aq_html_end(out);
     page->runs = runs->count;
@@ -182,7 +183,7 @@ int aq_run_page_make(const char *const *paths, size_t count, const char *by,
     aq_run_page page = {.charts = 0};
     int rc = read_runs(paths, count, say, &runs, error);
     if (rc == 0) {
-        rc = add_page(out, &runs, by, &page, error);
+        rc = add_page(out, &runs, by, say, &page, error);
     }
     end_runs(&runs);
     if (rc == 0) {

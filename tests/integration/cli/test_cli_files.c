@@ -159,6 +159,10 @@ TEST_IN_FOLDER(standard_output_is_a_file_like_others)
     assert_non_null(strstr(result->err, "gym:CartPole-v1, version 31, int8")); /* not in the file */
     assert_int_equal(lstat(link, &status), 0);
     assert_true(S_ISLNK(status.st_mode));
+    cli_write_run(*state);
+    result = program_run("dashboard", *state, "-o", link, NULL);
+    assert_string_equal(strstr(result->out, "</html>"), "</html>\n");
+    assert_says(result->err, ": 1 run, ");
 }
 
 /* The policy stays, whatever the file is called that is to be written. */

@@ -68,6 +68,20 @@ TEST_IN_FOLDER(runs_are_rows_and_their_curves_are_in_common_pictures)
     assert_null(strstr(text, "src="));
 }
 
+TEST_IN_FOLDER(a_run_whose_curves_are_left_out_is_said)
+{
+    aq_run_page page;
+    write_run(state, "a", "int8");
+    write_run(state, "b", "no-format");
+    const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b")};
+    aq_long_text_init(&page_text, PAGE_BYTES_MAX);
+    at_end(end_text, &page_text);
+    said[0] = '\0';
+    assert_succeeds(aq_run_page_make(runs, 2, "run", say, &page_text, &page, &refusal));
+    assert_int_equal(page.runs, 2);
+    assert_says(said, "b/config.yaml");
+}
+
 TEST_IN_FOLDER(a_page_of_no_run_is_none)
 {
     aq_run_page page;
