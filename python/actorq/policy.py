@@ -99,7 +99,7 @@ class Policy(_actorq.Policy):
 
 def load(path, precision=None):
     """The policy of a policy file (policy.aq), of a run folder (its best one), or of a checkpoint
-    (.aqc; what was trained then, in fp32).
+    (.aqc; what was trained then, in fp32, or with learner.qat_bits in the run's format).
 
     `precision` is a weight format such as "int8" or "fp32"; None: as it is stored.
     """
