@@ -22,7 +22,7 @@ typedef struct aq_player_episode {
 typedef struct aq_player aq_player;
 
 /* `policy` NULL: at random. Takes references to both. The same seed plays the same episodes. What
- * can't be acted in is refused as aq_env_task_init and aq_env_task_check_policy do, AQ_E_NOMEM, or
+ * can't be acted in is refused as aq_env_task_init and aq_env_task_check_schema do, AQ_E_NOMEM, or
  * what the environment says. */
 int aq_player_create(aq_env *env, aq_snapshot *policy, uint64_t seed, aq_player **ret_player,
                      aq_error *error) AQ_MUST_USE;

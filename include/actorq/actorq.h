@@ -91,8 +91,9 @@ typedef struct actorq_policy_facts {
 } actorq_policy_facts;
 
 /* Loads the policy of a policy file (policy.aq), a run folder (its best policy) or a checkpoint
- * (.aqc; the policy that was trained then, in fp32). `precision` is a weight format such as "int8"
- * or "fp32", or NULL: as it is stored. A policy in fp32 is quantized when another is asked for. */
+ * (.aqc; the policy that was trained then, in fp32, or with learner.qat_bits in the run's format).
+ * `precision` is a weight format such as "int8" or "fp32", or NULL: as it is stored. A policy in
+ * fp32 is quantized when another is asked for. */
 ACTORQ_API int actorq_policy_load(const char *path, const char *precision,
                                   actorq_policy **ret_policy, actorq_error *error);
 
