@@ -227,7 +227,7 @@ static bool is_drawable(const aq_plot_axis *axis, const aq_plot_range *range)
     return !axis->is_log || !(range->low <= 0 || range->high <= 0);
 }
 
-static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plot **ret_plot,
+static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plots **ret_plots,
                 aq_error *error)
 {
     if (arguments->folder_count == 0) {
@@ -247,10 +247,10 @@ static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plot
     }
     if (rc == 0) {
         rc = aq_run_plots_create((const char *const *)runs->paths, runs->count, &arguments->options,
-                                 1, ret_plot, error);
+                                 1, ret_plots, error);
     }
-    rc = rc != 0 ? rc : check_points(arguments, *ret_plot, error);
-    return rc != 0 ? rc : write_picture(arguments, *ret_plot, error);
+    rc = rc != 0 ? rc : check_points(arguments, aq_run_plots_at(*ret_plots, 0), error);
+    return rc != 0 ? rc : write_picture(arguments, aq_run_plots_at(*ret_plots, 0), error);
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */
@@ -332,7 +332,7 @@ static int plot(void *given, aq_error *error)
 {
     plot_arguments *arguments = given;
     aq_run_paths runs = {0};
-    aq_run_plot *drawn = NULL;
+    aq_run_plots *drawn = NULL;
     arguments->options.has_level = !isnan(arguments->options.level);
     arguments->options.width = arguments->size.width;
     arguments->options.height = arguments->size.height;
@@ -341,12 +341,13 @@ static int plot(void *given, aq_error *error)
     int rc = draw(arguments, &runs, &drawn, error);
     if (rc == 0 && !is_standard_output(arguments)) {
         if (arguments->json) {
-            rc = aq_print_json(make_json(arguments, drawn), arguments->json, error);
+            rc = aq_print_json(make_json(arguments, aq_run_plots_at(drawn, 0)), arguments->json,
+                               error);
         } else {
-            print(arguments, drawn);
+            print(arguments, aq_run_plots_at(drawn, 0));
         }
     }
-    aq_run_plot_destroy(drawn);
+    aq_run_plots_destroy(drawn);
     aq_run_paths_fini(&runs);
     return rc;
 }

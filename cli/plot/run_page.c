@@ -142,22 +142,23 @@ static int add_charts(aq_long_text *out, const page_runs *runs, const char *by,
 {
     const char *quantities[QUANTITIES_MAX];
     aq_run_plot_options options[QUANTITIES_MAX];
-    aq_run_plot *plots[QUANTITIES_MAX];
+    aq_run_plots *plots = NULL;
     const size_t count = choose_quantities(runs, quantities);
     for (size_t i = 0; i < count; i++) {
         options[i] = (aq_run_plot_options){.y = quantities[i], .by = by, .title = quantities[i]};
     }
     options[0].skip = say;
-    int rc = aq_run_plots_create(runs->paths, runs->count, options, count, plots, error);
+    int rc = aq_run_plots_create(runs->paths, runs->count, options, count, &plots, error);
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        if (aq_run_plot_has_points(plots[i])) {
+        const aq_run_plot *plot = aq_run_plots_at(plots, i);
+        if (aq_run_plot_has_points(plot)) {
             aq_long_text_add(out, "<figure>\n");
-            aq_run_plot_draw(plots[i], out);
+            aq_run_plot_draw(plot, out);
             aq_long_text_add(out, "</figure>\n");
             (*charts)++;
         }
-        aq_run_plot_destroy(plots[i]);
     }
+    aq_run_plots_destroy(plots);
     return rc;
 }
 

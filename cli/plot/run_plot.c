@@ -25,19 +25,20 @@ typedef struct group_curve {
     size_t ended; /* of them, before the others */
 } group_curve;
 
-/* What all plots that are made together have of the runs. */
-typedef struct plot_runs {
-    size_t users;
-    size_t count;       /* that were not skipped */
+struct aq_run_plots {
+    size_t count;       /* of runs that were not skipped */
     const char **names; /* of each, lent */
     aq_run_config *configs;
-} plot_runs;
+    aq_run_plot *plots;
+    size_t plot_count;
+    aq_band_curve *curves; /* of each plot, of each run that there is room for */
+    size_t curve_count;
+};
 
 struct aq_run_plot {
     const aq_run_plot_options *options;
-    plot_runs *runs;
-    aq_band_curve *curves;    /* of each run */
-    size_t curve_count;       /* that there is room for */
+    const aq_run_plots *runs;
+    aq_band_curve *curves;    /* of each run, lent */
     size_t points, fell_back; /* of all runs; points include those that fell back */
     aq_run_groups groups;
     group_curve *group_curves;
@@ -51,15 +52,16 @@ struct aq_run_plot {
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* A run that was not trained yet has a configuration and no metrics: empty series. */
-static int read_series(const char *run, aq_run_plot *const *plots, size_t count,
-                       aq_run_series *series, aq_error *error)
+static int read_series(const char *run, const aq_run_plots *runs, aq_run_series *series,
+                       aq_error *error)
 {
+    const size_t count = runs->plot_count;
     const char **quantities = aq_alloc(count, sizeof(*quantities));
     if (!quantities) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     for (size_t i = 0; i < count; i++) {
-        quantities[i] = plots[i]->options->y;
+        quantities[i] = runs->plots[i].options->y;
     }
     const int rc = aq_run_series_read(run, quantities, count, series, error);
     aq_free(quantities);
@@ -67,17 +69,17 @@ static int read_series(const char *run, aq_run_plot *const *plots, size_t count,
 }
 
 /* Curves that are there already stay for who made the plots to free. */
-static int add_curves(const char *run, aq_run_plot *const *plots, size_t count, aq_error *error)
+static int add_curves(const char *run, aq_run_plots *runs, aq_error *error)
 {
-    const size_t index = plots[0]->runs->count;
+    const size_t count = runs->plot_count;
     aq_run_series *series = aq_alloc(count, sizeof(*series));
-    int rc = series ? read_series(run, plots, count, series, error)
+    int rc = series ? read_series(run, runs, series, error)
                     : aq_fail(error, AQ_E_NOMEM, "out of memory");
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        aq_run_plot *plot = plots[i];
+        aq_run_plot *plot = &runs->plots[i];
         const aq_run_plot_options *options = plot->options;
         if (aq_band_curve_of(&series[i], options->x, (size_t)options->smooth,
-                             &plot->curves[index]) != 0) {
+                             &plot->curves[runs->count]) != 0) {
             rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
         }
         plot->points += series[i].count + series[i].fell_back;
@@ -90,9 +92,8 @@ static int add_curves(const char *run, aq_run_plot *const *plots, size_t count, 
     return rc;
 }
 
-static int read_run(const char *run, aq_run_plot *const *plots, size_t count, aq_error *error)
+static int read_run(const char *run, aq_run_plots *runs, aq_error *error)
 {
-    plot_runs *runs = plots[0]->runs;
     aq_run_config *config = &runs->configs[runs->count];
     char path[PATH_MAX];
     int rc = aq_path_in(path, sizeof(path), run, "config.yaml", error);
@@ -104,7 +105,7 @@ static int read_run(const char *run, aq_run_plot *const *plots, size_t count, aq
     }
     aq_settings_init(aq_run_config_table(), config);
     rc = aq_settings_read_file(aq_run_config_table(), path, config, error);
-    rc = rc != 0 ? rc : add_curves(run, plots, count, error);
+    rc = rc != 0 ? rc : add_curves(run, runs, error);
     if (rc == 0) {
         runs->names[runs->count++] = run;
     }
@@ -119,20 +120,20 @@ static bool is_plain_file(const char *path)
 
 /* Folders of other things lie among runs: with one run to draw, they are only said. Files do, too,
  * where a shell names all that several seeds left: nobody meant those. */
-static int read_runs(const char *const *paths, size_t path_count, aq_run_plot *const *plots,
-                     size_t count, aq_error *error)
+static int read_runs(const char *const *paths, size_t path_count, aq_run_plots *runs,
+                     aq_error *error)
 {
-    void (*skip)(const char *words) = plots[0]->options->skip;
+    void (*skip)(const char *words) = runs->plots[0].options->skip;
     aq_error problem = {0};
     int rc = 0;
     for (size_t i = 0; rc != AQ_E_NOMEM && i < path_count; i++) {
-        rc = read_run(paths[i], plots, count, &problem);
+        rc = read_run(paths[i], runs, &problem);
         if (rc != 0 && rc != AQ_E_NOMEM && path_count > 1 && skip != NULL &&
             !is_plain_file(paths[i])) {
             skip(problem.text);
         }
     }
-    if (rc == AQ_E_NOMEM || plots[0]->runs->count == 0) {
+    if (rc == AQ_E_NOMEM || runs->count == 0) {
         const bool are_others = path_count > 1 && rc == AQ_E_NOT_FOUND;
         return aq_fail(error, rc, "%s",
                        are_others ? "none of the folders is a run's" : problem.text);
@@ -273,97 +274,69 @@ static int make_plot(aq_run_plot *plot, aq_error *error)
 
 /* ---- to make and to end --------------------------------------------------------------------- */
 
-static void leave_runs(plot_runs *runs)
+static int allocate(aq_run_plots *plots, size_t path_count, const aq_run_plot_options *options,
+                    size_t count)
 {
-    if (--runs->users == 0) {
-        aq_free(runs->configs);
-        aq_free(runs->names);
-        aq_free(runs);
+    plots->names = aq_alloc(path_count, sizeof(*plots->names));
+    plots->configs = aq_alloc(path_count, sizeof(*plots->configs));
+    plots->plots = aq_alloc(count, sizeof(*plots->plots));
+    plots->curves = aq_alloc(count * path_count, sizeof(*plots->curves));
+    if (!plots->names || !plots->configs || !plots->plots || !plots->curves) {
+        return AQ_E_NOMEM;
     }
-}
-
-/* With room for so many; used by whoever makes the plots. */
-static plot_runs *allocate_runs(size_t count)
-{
-    plot_runs *runs = aq_alloc(1, sizeof(*runs));
-    if (!runs) {
-        return NULL;
+    plots->plot_count = count;
+    plots->curve_count = count * path_count;
+    for (size_t i = 0; i < count; i++) {
+        plots->plots[i] = (aq_run_plot){
+            .options = &options[i], .runs = plots, .curves = &plots->curves[i * path_count]};
     }
-    runs->users = 1;
-    runs->names = aq_alloc(count, sizeof(*runs->names));
-    runs->configs = aq_alloc(count, sizeof(*runs->configs));
-    if (!runs->names || !runs->configs) {
-        leave_runs(runs);
-        return NULL;
-    }
-    return runs;
-}
-
-/* NULL without memory. */
-static aq_run_plot *allocate_plot(plot_runs *runs, size_t run_count,
-                                  const aq_run_plot_options *options)
-{
-    aq_run_plot *plot = aq_alloc(1, sizeof(*plot));
-    aq_band_curve *curves = aq_alloc(run_count, sizeof(*curves));
-    if (!plot || !curves) {
-        aq_free(plot);
-        aq_free(curves);
-        return NULL;
-    }
-    plot->options = options;
-    plot->curves = curves;
-    plot->curve_count = run_count;
-    plot->runs = runs;
-    runs->users++;
-    return plot;
+    return 0;
 }
 
 int aq_run_plots_create(const char *const *paths, size_t path_count,
-                        const aq_run_plot_options *options, size_t count, aq_run_plot **ret_plots,
+                        const aq_run_plot_options *options, size_t count, aq_run_plots **ret_plots,
                         aq_error *error)
 {
     AQ_ASSERT(path_count >= 1);
     AQ_ASSERT(path_count <= AQ_PLOT_RUNS_MAX);
     AQ_ASSERT(count >= 1);
-    aq_run_plot **plots = aq_alloc(count, sizeof(*plots));
-    plot_runs *runs = allocate_runs(path_count);
-    int rc = plots && runs ? 0 : AQ_E_NOMEM;
+    aq_run_plots *plots = aq_alloc(1, sizeof(*plots));
+    int rc = plots ? allocate(plots, path_count, options, count) : AQ_E_NOMEM;
+    rc = rc == 0 ? read_runs(paths, path_count, plots, error) : aq_fail(error, rc, "out of memory");
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        plots[i] = allocate_plot(runs, path_count, &options[i]);
-        rc = plots[i] ? 0 : AQ_E_NOMEM;
+        rc = make_plot(&plots->plots[i], error);
     }
-    rc = rc == 0 ? read_runs(paths, path_count, plots, count, error)
-                 : aq_fail(error, rc, "out of memory");
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = make_plot(plots[i], error);
+    if (rc != 0) {
+        aq_run_plots_destroy(plots);
+        return rc;
     }
-    for (size_t i = 0; plots && i < count; i++) {
-        if (rc == 0) {
-            ret_plots[i] = plots[i];
-        } else {
-            aq_run_plot_destroy(plots[i]);
-        }
-    }
-    if (runs) {
-        leave_runs(runs);
-    }
-    aq_free(plots);
-    return rc;
+    *ret_plots = plots;
+    return 0;
 }
 
-void aq_run_plot_destroy(aq_run_plot *plot)
+void aq_run_plots_destroy(aq_run_plots *plots)
 {
-    if (!plot) {
+    if (!plots) {
         return;
     }
-    for (size_t i = 0; i < plot->curve_count; i++) {
-        aq_band_curve_fini(&plot->curves[i]);
+    for (size_t i = 0; i < plots->plot_count; i++) {
+        aq_run_groups_fini(&plots->plots[i].groups);
+        aq_free(plots->plots[i].group_curves);
     }
-    aq_run_groups_fini(&plot->groups);
-    aq_free(plot->group_curves);
-    aq_free(plot->curves);
-    leave_runs(plot->runs);
-    aq_free(plot);
+    for (size_t i = 0; i < plots->curve_count; i++) {
+        aq_band_curve_fini(&plots->curves[i]);
+    }
+    aq_free(plots->curves);
+    aq_free(plots->plots);
+    aq_free(plots->configs);
+    aq_free(plots->names);
+    aq_free(plots);
+}
+
+const aq_run_plot *aq_run_plots_at(const aq_run_plots *plots, size_t index)
+{
+    AQ_ASSERT(index < plots->plot_count);
+    return &plots->plots[index];
 }
 
 /* ---- what there is -------------------------------------------------------------------------- */

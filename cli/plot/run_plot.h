@@ -39,16 +39,20 @@ typedef struct aq_run_curve {
 } aq_run_curve;
 
 typedef struct aq_run_plot aq_run_plot;
+typedef struct aq_run_plots aq_run_plots;
 
 /* A plot for each of the `count` options, of runs that are read once for all of them; the first
  * options say who is told of folders that are skipped. `paths` and the options are lent for as long
- * as a plot lives. A folder that is no run's is skipped, unless all are: AQ_E_NOT_FOUND and
+ * as the plots live. A folder that is no run's is skipped, unless all are: AQ_E_NOT_FOUND and
  * AQ_E_CORRUPT name the last of them. AQ_E_TOO_BIG says that there are more than AQ_PLOT_SERIES_MAX
  * curves, or too many runs in one. */
 int aq_run_plots_create(const char *const *paths, size_t path_count,
-                        const aq_run_plot_options *options, size_t count, aq_run_plot **ret_plots,
+                        const aq_run_plot_options *options, size_t count, aq_run_plots **ret_plots,
                         aq_error *error) AQ_MUST_USE;
-void aq_run_plot_destroy(aq_run_plot *plot); /* NULL is fine */
+void aq_run_plots_destroy(aq_run_plots *plots); /* NULL is fine */
+
+/* That of the options of this index; lent. */
+const aq_run_plot *aq_run_plots_at(const aq_run_plots *plots, size_t index);
 
 size_t aq_run_plot_curves(const aq_run_plot *plot);
 aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index);

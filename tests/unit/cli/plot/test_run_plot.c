@@ -282,12 +282,13 @@ static const char *picture_of(const aq_run_plot *plot)
 TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
 {
     const aq_run_plot_options options = {.y = "return"};
-    aq_run_plot *plot = NULL;
+    aq_run_plots *plots = NULL;
     write_run(state, "a", "seed: 1\n", returns_low);
     write_run(state, "b", "seed: 2\n", returns_high);
     write_run(state, "c", "quantizer:\n  format: fp32\n", returns_low);
     const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b"), cli_path(state, "c")};
-    assert_int_equal(aq_run_plots_create(runs, 3, &options, 1, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 3, &options, 1, &plots, NULL), 0);
+    const aq_run_plot *plot = aq_run_plots_at(plots, 0);
     assert_int_equal(aq_run_plot_curves(plot), 2);
     const aq_run_curve int8 = aq_run_plot_curve(plot, 0), fp32 = aq_run_plot_curve(plot, 1);
     assert_string_equal(int8.name, "int8");
@@ -298,14 +299,14 @@ TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
     assert_string_equal(aq_run_plot_x_label(plot), "environment steps");
     assert_says(picture_of(plot), "<title>fp32</title><polyline");
     assert_says(picture_of(plot), ">gym:CartPole-v1</text>");
-    aq_run_plot_destroy(plot);
+    aq_run_plots_destroy(plots);
 }
 
 /* A pipe gives its lines to the first who reads: a second look would wait for ever. */
 TEST_IN_FOLDER(runs_are_read_once_for_all_plots)
 {
     const aq_run_plot_options options[] = {{.y = "return"}, {.y = "loss"}};
-    aq_run_plot *plots[2];
+    aq_run_plots *plots = NULL;
     write_run(state, "a", "", "");
     const char *const runs[] = {cli_path(state, "a")};
     const char *path = cli_path(state, "a/metrics.jsonl");
@@ -318,28 +319,27 @@ TEST_IN_FOLDER(runs_are_read_once_for_all_plots)
         _exit(0);
     }
     (void)alarm(60);
-    assert_int_equal(aq_run_plots_create(runs, 1, options, 2, plots, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 1, options, 2, &plots, NULL), 0);
     (void)alarm(0);
     assert_int_equal(waitpid(writer, NULL, 0), writer);
-    assert_near(aq_run_plot_curve(plots[0], 0).points[0].y, 7, 1e-9);
-    assert_near(aq_run_plot_curve(plots[1], 0).points[0].y, 2, 1e-9);
-    aq_run_plot_destroy(plots[0]); /* what they share stays for the other */
-    assert_says(picture_of(plots[1]), ">gym:CartPole-v1</text>");
-    aq_run_plot_destroy(plots[1]);
+    assert_near(aq_run_plot_curve(aq_run_plots_at(plots, 0), 0).points[0].y, 7, 1e-9);
+    assert_near(aq_run_plot_curve(aq_run_plots_at(plots, 1), 0).points[0].y, 2, 1e-9);
+    aq_run_plots_destroy(plots);
 }
 
 /* One run was solved at 500 steps; the other goes on at 20. */
 TEST_IN_FOLDER(a_picture_says_what_became_of_runs_that_ended)
 {
     aq_run_plot_options options = {.y = "return", .band = AQ_BAND_MINMAX, .smooth = 2};
-    aq_run_plot *plot = NULL;
+    aq_run_plots *plots = NULL;
     write_run(state, "a", "seed: 1\n", returns_low);
     write_run(state, "b", "seed: 2\n",
               "{\"wall_s\":0,\"env_steps\":0,\"return_mean\":10}\n"
               "{\"wall_s\":9,\"env_steps\":400,\"return_mean\":700,\"fell_back\":true}\n"
               "{\"wall_s\":9,\"env_steps\":500,\"return_mean\":100}\n");
     const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b")};
-    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plots, NULL), 0);
+    const aq_run_plot *plot = aq_run_plots_at(plots, 0);
     aq_run_curve curve = aq_run_plot_curve(plot, 0);
     assert_int_equal(curve.ended, 1);
     /* Smoothed by two: 15 where one ends, and 55 of the other carried on. */
@@ -349,29 +349,31 @@ TEST_IN_FOLDER(a_picture_says_what_became_of_runs_that_ended)
     assert_says(picture, "from the least to the greatest");
     assert_says(picture, "each point the mean of the last 2");
     assert_says(picture, "without 1 of 5 evaluations, whose versions fell back to fp32");
-    aq_run_plot_destroy(plot);
+    aq_run_plots_destroy(plots);
 
     options.end = AQ_BAND_CUT;
-    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plots, NULL), 0);
+    plot = aq_run_plots_at(plots, 0);
     curve = aq_run_plot_curve(plot, 0);
     assert_true(curve.points[curve.count - 1].x < 500);
     assert_says(picture_of(plot), "where their curves are cut");
-    aq_run_plot_destroy(plot);
+    aq_run_plots_destroy(plots);
 }
 
 /* It diverged before its first evaluation. */
 TEST_IN_FOLDER(a_run_without_points_is_not_counted_as_drawn)
 {
     const aq_run_plot_options options = {.y = "return", .band = AQ_BAND_MINMAX};
-    aq_run_plot *plot = NULL;
+    aq_run_plots *plots = NULL;
     write_run(state, "a", "seed: 1\n", returns_low);
     write_run(state, "b", "seed: 2\n", "");
     const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b")};
-    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plots, NULL), 0);
+    const aq_run_plot *plot = aq_run_plots_at(plots, 0);
     assert_int_equal(aq_run_plot_curve(plot, 0).run_count, 1);
     assert_string_equal(aq_run_plot_note(plot, 1),
                         "1 of 2 runs have no such figure, and are left out");
-    aq_run_plot_destroy(plot);
+    aq_run_plots_destroy(plots);
 }
 
 static char skipped[256];
@@ -384,35 +386,37 @@ static void keep_skipped(const char *words)
 TEST_IN_FOLDER(folders_of_other_things_are_skipped_with_a_word)
 {
     const aq_run_plot_options options = {.y = "return", .by = "run", .skip = keep_skipped};
-    aq_run_plot *plot = NULL;
+    aq_run_plots *plots = NULL;
     cli_make_folder(cli_path(state, "notes"));
     write_run(state, "a", "seed: 1\n", returns_low);
     const char *const runs[] = {cli_path(state, "notes"), cli_path(state, "a")};
-    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plots, NULL), 0);
+    const aq_run_plot *plot = aq_run_plots_at(plots, 0);
     assert_says(skipped, "notes is no run folder");
     assert_int_equal(aq_run_plot_curves(plot), 1);
     assert_string_equal(aq_run_plot_curve(plot, 0).name, runs[1]);
-    aq_run_plot_destroy(plot);
+    aq_run_plots_destroy(plots);
     const char *const strays[] = {cli_path(state, "notes"), cli_path(state, "nowhere")};
-    assert_refused(aq_run_plots_create(strays, 2, &options, 1, &plot, &refusal), AQ_E_NOT_FOUND,
+    assert_refused(aq_run_plots_create(strays, 2, &options, 1, &plots, &refusal), AQ_E_NOT_FOUND,
                    "none of the folders");
     const aq_run_plot_options nameless = {.y = "", .by = "run", .skip = keep_skipped};
     const char *const twice[] = {runs[1], runs[1]};
-    assert_refused(aq_run_plots_create(twice, 2, &nameless, 1, &plot, &refusal), AQ_E_INVALID,
+    assert_refused(aq_run_plots_create(twice, 2, &nameless, 1, &plots, &refusal), AQ_E_INVALID,
                    "'' is no name of a quantity");
 }
 
 TEST_IN_FOLDER(long_times_are_in_minutes)
 {
     const aq_run_plot_options options = {.y = "return", .x = AQ_PLOT_X_TIME};
-    aq_run_plot *plot = NULL;
+    aq_run_plots *plots = NULL;
     write_run(state, "a", "", returns_low);
     const char *const runs[] = {cli_path(state, "a")};
-    assert_int_equal(aq_run_plots_create(runs, 1, &options, 1, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 1, &options, 1, &plots, NULL), 0);
+    const aq_run_plot *plot = aq_run_plots_at(plots, 0);
     assert_string_equal(aq_run_plot_x_label(plot), "time (min)");
     const aq_run_curve curve = aq_run_plot_curve(plot, 0);
     assert_true(curve.points[curve.count - 1].x > 119 && curve.points[curve.count - 1].x < 120);
-    aq_run_plot_destroy(plot);
+    aq_run_plots_destroy(plots);
 }
 
 /* The last point is at 120 minutes; the range ends at 90. */
@@ -421,36 +425,36 @@ TEST_IN_FOLDER(a_range_of_time_is_in_seconds)
     static const aq_plot_range range = {1800, 5400};
     const aq_run_plot_options options = {
         .y = "return", .x = AQ_PLOT_X_TIME, .x_axis.range = &range};
-    aq_run_plot *plot = NULL;
+    aq_run_plots *plots = NULL;
     write_run(state, "a", "", returns_low);
     const char *const runs[] = {cli_path(state, "a")};
-    assert_int_equal(aq_run_plots_create(runs, 1, &options, 1, &plot, NULL), 0);
+    assert_int_equal(aq_run_plots_create(runs, 1, &options, 1, &plots, NULL), 0);
+    const aq_run_plot *plot = aq_run_plots_at(plots, 0);
     const char *picture = picture_of(plot);
     assert_says(picture, ">30</text>");
     assert_says(picture, ">90</text>");
     assert_null(strstr(picture, ">120</text>"));
-    aq_run_plot_destroy(plot);
+    aq_run_plots_destroy(plots);
 }
 
 TEST_IN_FOLDER(a_folder_without_a_run_is_named)
 {
     const aq_run_plot_options options = {.y = "return"};
-    aq_run_plot *plot = NULL;
+    aq_run_plots *plots = NULL;
     const char *const runs[] = {cli_path(state, "nowhere")};
-    assert_refused(aq_run_plots_create(runs, 1, &options, 1, &plot, &refusal), AQ_E_NOT_FOUND,
+    assert_refused(aq_run_plots_create(runs, 1, &options, 1, &plots, &refusal), AQ_E_NOT_FOUND,
                    "nowhere");
 }
 
 TEST_IN_FOLDER(without_memory_there_is_no_plot)
 {
     const aq_run_plot_options options[] = {{.y = "return"}, {.y = "loss"}};
-    aq_run_plot *plots[2] = {NULL, NULL};
+    aq_run_plots *plots = NULL;
     int rc = AQ_E_NOMEM;
     write_run(state, "a", "seed: 1\n", returns_low);
     const char *const runs[] = {cli_path(state, "a")};
     EACH_ALLOCATION_FAILS(rc) {
-        rc = aq_run_plots_create(runs, 1, options, 2, plots, NULL);
+        rc = aq_run_plots_create(runs, 1, options, 2, &plots, NULL);
     }
-    aq_run_plot_destroy(plots[0]);
-    aq_run_plot_destroy(plots[1]);
+    aq_run_plots_destroy(plots);
 }
