@@ -28,11 +28,6 @@ enum { SERVICE_COUNT = sizeof(services) / sizeof(services[0]) };
 /* The package is the build's only one, and so needs no typing. */
 #define PACKAGE "actorq.v1."
 
-const ProtobufCServiceDescriptor *aq_rpc_catalog_at(size_t index)
-{
-    return index < SERVICE_COUNT ? services[index] : NULL;
-}
-
 const ProtobufCMethodDescriptor *aq_rpc_catalog_method(aq_caller_method method)
 {
     return &method.service->methods[method.index];

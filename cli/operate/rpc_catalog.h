@@ -6,13 +6,9 @@
 #define AQ_CLI_OPERATE_RPC_CATALOG_H
 
 #include <jansson.h>
-#include <stddef.h>
 
 #include "common/base/error.h"
 #include "common/net/rpc/caller.h"
-
-/* Services, ordered by name; NULL past the last. */
-const ProtobufCServiceDescriptor *aq_rpc_catalog_at(size_t index);
 
 /* "Operations/Status", "actorq.v1.Operations/Status", or a method's name alone where only one
  * service has it. AQ_E_NOT_FOUND names the nearest there is. */

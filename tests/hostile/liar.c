@@ -52,17 +52,22 @@ static void name_of(aq_caller_method method, char ret_name[AQ_RPC_METHOD_MAX])
 
 static void list_methods(liar *self, bool own)
 {
-    const ProtobufCServiceDescriptor *service;
     char name[AQ_RPC_METHOD_MAX];
-    for (size_t i = 0; (service = aq_rpc_catalog_at(i)) != NULL; i++) {
-        for (unsigned k = 0; k < service->n_methods && self->method_count < METHODS_MAX; k++) {
-            const aq_caller_method method = {.service = service, .index = k};
+    size_t i;
+    const json_t *row;
+    json_t *catalog = aq_rpc_catalog_json();
+    json_array_foreach(json_object_get(catalog, "methods"), i, row)
+    {
+        aq_caller_method method;
+        const char *known = json_string_value(json_object_get(row, "method"));
+        if (self->method_count < METHODS_MAX && aq_rpc_catalog_find(known, &method, NULL) == 0) {
             name_of(method, name);
             if (aq_rpc_may_call(self->access, name) == own) {
                 self->methods[self->method_count++] = method;
             }
         }
     }
+    json_decref(catalog);
 }
 
 /* Whether the daemon answered, in whatever words. A reply is the caller's. */

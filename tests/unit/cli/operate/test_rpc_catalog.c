@@ -53,26 +53,6 @@ TEST(what_is_nothing_like_a_method_points_to_the_list)
     assert_unknown("/", "--list");
 }
 
-TEST(every_method_is_in_the_list_and_can_be_found)
-{
-    size_t methods = 0;
-    size_t i;
-    const json_t *row;
-    for (size_t s = 0; aq_rpc_catalog_at(s); s++) {
-        methods += aq_rpc_catalog_at(s)->n_methods;
-    }
-    json_t *catalog = cli_json(aq_rpc_catalog_json());
-    assert_int_equal(json_array_size(json_object_get(catalog, "methods")), methods);
-    json_array_foreach(json_object_get(catalog, "methods"), i, row)
-    {
-        aq_caller_method found;
-        const char *name = json_string_value(json_object_get(row, "method"));
-        assert_int_equal(aq_rpc_catalog_find(name, &found, NULL), 0);
-        assert_true(json_is_object(json_object_get(row, "request")));
-        assert_true(json_is_object(json_object_get(row, "reply")));
-    }
-}
-
 /* A type within itself would come to no end. */
 static void assert_is_plain(const ProtobufCMessageDescriptor *message, unsigned depth)
 {
@@ -97,13 +77,21 @@ static void assert_reflects(const ProtobufCMessageDescriptor *descriptor)
     protobuf_c_message_free_unpacked(message, NULL);
 }
 
-TEST(what_a_service_speaks_of_has_no_field_that_reflection_lacks)
+TEST(every_method_of_the_list_is_found_and_has_no_field_that_reflection_lacks)
 {
-    for (size_t s = 0; aq_rpc_catalog_at(s); s++) {
-        for (unsigned i = 0; i < aq_rpc_catalog_at(s)->n_methods; i++) {
-            assert_reflects(aq_rpc_catalog_at(s)->methods[i].input);
-            assert_reflects(aq_rpc_catalog_at(s)->methods[i].output);
-        }
+    size_t i;
+    const json_t *row;
+    const json_t *methods = json_object_get(cli_json(aq_rpc_catalog_json()), "methods");
+    assert_true(json_array_size(methods) > 10);
+    json_array_foreach(methods, i, row)
+    {
+        aq_caller_method found;
+        const char *name = json_string_value(json_object_get(row, "method"));
+        assert_int_equal(aq_rpc_catalog_find(name, &found, NULL), 0);
+        assert_true(json_is_object(json_object_get(row, "request")));
+        assert_true(json_is_object(json_object_get(row, "reply")));
+        assert_reflects(aq_rpc_catalog_method(found)->input);
+        assert_reflects(aq_rpc_catalog_method(found)->output);
     }
 }
 
