@@ -22,32 +22,35 @@ static int take_url(const char *text, char *ret_url, aq_error *error)
 }
 
 /* {"learner": "ipc:///tmp/…", "http": "http://127.0.0.1:24680"} */
-static int take_endpoint(const char *path, const json_t *endpoint, char *ret_url, aq_error *error)
+static int read_endpoint(const char *folder, json_t **ret_endpoint, aq_error *error)
 {
-    const char *url = json_string_value(json_object_get(endpoint, "learner"));
-    if (url == NULL) {
-        return aq_fail(error, AQ_E_CORRUPT, "%s does not name a learner", path);
-    }
-    int rc = take_url(url, ret_url, error);
-    return rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
-}
-
-static int read_folder(const char *folder, char *ret_url, aq_error *error)
-{
-    char path[PATH_MAX], url[AQ_URL_MAX];
-    json_t *endpoint = NULL;
+    char path[PATH_MAX];
     int rc = aq_path_in(path, sizeof(path), folder, "endpoint.json", error);
-    if (rc != 0) {
-        return rc;
-    }
-    if (!aq_path_exists(path)) {
+    if (rc == 0 && !aq_path_exists(path)) {
         return aq_fail(error, AQ_E_NOT_FOUND,
                        "%s: no live run is driven from this folder (it has no endpoint.json); give "
                        "the learner's URL",
                        folder);
     }
-    rc = aq_json_file_read(path, ENDPOINT_BYTES_MAX, &endpoint, error);
-    rc = rc != 0 ? rc : take_endpoint(path, endpoint, url, error);
+    return rc != 0 ? rc : aq_json_file_read(path, ENDPOINT_BYTES_MAX, ret_endpoint, error);
+}
+
+static int take_endpoint(const char *folder, const json_t *endpoint, char *ret_url, aq_error *error)
+{
+    const char *url = json_string_value(json_object_get(endpoint, "learner"));
+    if (url == NULL) {
+        return aq_fail(error, AQ_E_CORRUPT, "%s/endpoint.json does not name a learner", folder);
+    }
+    int rc = take_url(url, ret_url, error);
+    return rc != 0 ? aq_fail_context(error, rc, "%s/endpoint.json", folder) : 0;
+}
+
+static int read_folder(const char *folder, char *ret_url, aq_error *error)
+{
+    char url[AQ_URL_MAX];
+    json_t *endpoint = NULL;
+    int rc = read_endpoint(folder, &endpoint, error);
+    rc = rc != 0 ? rc : take_endpoint(folder, endpoint, url, error);
     json_decref(endpoint);
     /* A copy of the folder names the learner of the other one. */
     if (rc == 0 && aq_folder_lock_check(folder, NULL) != AQ_E_EXISTS) {
@@ -61,12 +64,10 @@ static int read_folder(const char *folder, char *ret_url, aq_error *error)
 
 bool aq_live_endpoint_http(const char *folder, char *ret_http)
 {
-    char path[PATH_MAX];
     const char *http = NULL;
-    json_t *endpoint = aq_text_format(path, sizeof(path), "%s/endpoint.json", folder) == 0
-                           ? json_load_file(path, 0, NULL)
-                           : NULL;
-    const bool is_served = json_unpack(endpoint, "{s:s}", "http", &http) == 0 && http[0] != '\0' &&
+    json_t *endpoint = NULL;
+    const bool is_served = read_endpoint(folder, &endpoint, NULL) == 0 &&
+                           json_unpack(endpoint, "{s:s}", "http", &http) == 0 && http[0] != '\0' &&
                            aq_text_set(ret_http, AQ_URL_MAX, http) == 0;
     json_decref(endpoint);
     return is_served && aq_folder_lock_check(folder, NULL) == AQ_E_EXISTS;

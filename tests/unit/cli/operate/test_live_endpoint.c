@@ -54,7 +54,7 @@ TEST_IN_FOLDER(a_live_run_says_where_its_dashboard_is)
 {
     static const char *const nowhere[] = {"{\"learner\": \"ipc:///x\"}", "{\"http\": \"\"}", "",
                                           "[]", "{\"http\": 5}"};
-    char http[AQ_URL_MAX] = "";
+    char http[AQ_URL_MAX] = "", large[8192];
     aq_folder_lock *lock;
     const char *path = cli_path(state, "endpoint.json");
     assert_int_equal(aq_folder_lock_take(*state, &lock, NULL), 0);
@@ -66,6 +66,10 @@ TEST_IN_FOLDER(a_live_run_says_where_its_dashboard_is)
     file_put_text(path, "{\"learner\": \"ipc:///x\", \"http\": \"http://127.0.0.1:24680\"}");
     assert_true(aq_live_endpoint_http(*state, http));
     assert_string_equal(http, "http://127.0.0.1:24680");
+    (void)snprintf(large, sizeof(large), "%*s", (int)sizeof(large) - 1, file_text(path));
+    file_put_text(path, large); /* the same behind blanks */
+    assert_false(aq_live_endpoint_http(*state, http));
+    file_put_text(path, "{\"learner\": \"ipc:///x\", \"http\": \"http://127.0.0.1:24680\"}");
     aq_folder_lock_release(lock);
     assert_false(aq_live_endpoint_http(*state, http)); /* what was killed left its file */
 }
