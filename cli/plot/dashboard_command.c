@@ -15,22 +15,11 @@
 enum { PAGE_BYTES_MAX = AQ_PLOT_BYTES_MAX };
 
 typedef struct dashboard_arguments {
-    const char *folders[AQ_PLOT_RUNS_MAX];
-    size_t folder_count;
+    aq_run_names runs;
     const char *output;
     const char *by;
     aq_json_form json;
 } dashboard_arguments;
-
-static int take_run(void *user, const char *value, aq_error *error)
-{
-    dashboard_arguments *arguments = user;
-    if (arguments->folder_count == AQ_PLOT_RUNS_MAX) {
-        return aq_fail(error, AQ_E_TOO_BIG, "at most %d runs can be shown", AQ_PLOT_RUNS_MAX);
-    }
-    arguments->folders[arguments->folder_count++] = value;
-    return 0;
-}
 
 static const aq_option option_rows[] = {
     {"output", 'o', "FILE", "the page (default: dashboard.html)",
@@ -53,7 +42,7 @@ static const aq_options options_page = {
                "  actorq dashboard runs/first\n"
                "  actorq dashboard runs/* --group-by quantizer.format -o formats.html\n",
     AQ_OPTION_ROWS(option_rows),
-    .more = take_run,
+    .more = aq_run_names_take,
 };
 
 static void say_skipped(const char *words)
@@ -91,12 +80,8 @@ static int dashboard(void *given, aq_error *error)
     aq_long_text text;
     aq_run_page page;
     aq_run_paths runs = {0};
-    if (arguments->folder_count == 0) {
-        return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
-    }
     aq_long_text_init(&text, PAGE_BYTES_MAX);
-    int rc = aq_run_paths_add_all(&runs, arguments->folders, arguments->folder_count,
-                                  AQ_PLOT_RUNS_MAX, error);
+    int rc = aq_run_paths_add_named(&runs, &arguments->runs, error);
     if (rc == 0) {
         rc = aq_run_page_make((const char *const *)runs.paths, runs.count, arguments->by,
                               say_skipped, &text, &page, error);

@@ -15,27 +15,13 @@
 #include "common/sys/file.h"
 
 typedef struct plot_arguments {
-    const char *folders[AQ_PLOT_RUNS_MAX];
-    size_t folder_count;
+    aq_run_names runs;
     const char *output;
     aq_run_plot_options options;
     aq_plot_range x_range, y_range;
     aq_command_size size;
     aq_json_form json;
 } plot_arguments;
-
-static int take_run(void *user, const char *value, aq_error *error)
-{
-    plot_arguments *arguments = user;
-    if (value[0] == '\0') {
-        return aq_fail(error, AQ_E_INVALID, "the name of a run is empty");
-    }
-    if (arguments->folder_count == AQ_PLOT_RUNS_MAX) {
-        return aq_fail(error, AQ_E_TOO_BIG, "at most %d runs can be drawn", AQ_PLOT_RUNS_MAX);
-    }
-    arguments->folders[arguments->folder_count++] = value;
-    return 0;
-}
 
 static int take_x(void *x, const char *value, aq_error *error)
 {
@@ -143,7 +129,7 @@ static const aq_options options_page = {
         "  actorq plot runs/* -y loss --log-y --group-by learner.algorithm,quantizer.format\n"
         "  actorq plot runs/* --band minmax --ended cut --smooth 10 --y-range 0:500\n",
     AQ_OPTION_ROWS(option_rows),
-    .more = take_run,
+    .more = aq_run_names_take,
 };
 
 /* ---- the picture ---------------------------------------------------------------------------- */
@@ -230,9 +216,6 @@ static bool is_drawable(const aq_plot_axis *axis, const aq_plot_range *range)
 static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plots **ret_plots,
                 aq_error *error)
 {
-    if (arguments->folder_count == 0) {
-        return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
-    }
     if (is_standard_output(arguments) && arguments->json) {
         return aq_fail(error, AQ_E_INVALID, "either --json or --output -, as both print");
     }
@@ -241,10 +224,7 @@ static int draw(const plot_arguments *arguments, aq_run_paths *runs, aq_run_plot
                     !is_drawable(&arguments->options.y_axis, &arguments->y_range))) {
         rc = aq_fail(error, AQ_E_INVALID, "a logarithmic axis begins above 0");
     }
-    if (rc == 0) {
-        rc = aq_run_paths_add_all(runs, arguments->folders, arguments->folder_count,
-                                  AQ_PLOT_RUNS_MAX, error);
-    }
+    rc = rc != 0 ? rc : aq_run_paths_add_named(runs, &arguments->runs, error);
     if (rc == 0) {
         rc = aq_run_plots_create((const char *const *)runs->paths, runs->count, &arguments->options,
                                  1, ret_plots, error);

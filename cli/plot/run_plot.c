@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/run/run_paths.h"
 #include "cli/run/run_series.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -298,7 +299,7 @@ int aq_run_plots_create(const char *const *paths, size_t path_count,
                         aq_error *error)
 {
     AQ_ASSERT(path_count >= 1);
-    AQ_ASSERT(path_count <= AQ_PLOT_RUNS_MAX);
+    AQ_ASSERT(path_count <= AQ_RUN_PATHS_MAX);
     AQ_ASSERT(count >= 1);
     aq_run_plots *plots = aq_alloc(1, sizeof(*plots));
     int rc = plots ? allocate(plots, path_count, options, count) : AQ_E_NOMEM;

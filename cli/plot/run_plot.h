@@ -12,7 +12,7 @@
 #include "cli/plot/run_groups.h"
 #include "common/base/error.h"
 
-enum { AQ_PLOT_RUNS_MAX = 256, AQ_PLOT_SMOOTH_MAX = 1000000 };
+enum { AQ_PLOT_SMOOTH_MAX = 1000000 };
 
 typedef struct aq_run_plot_options {
     enum aq_plot_x x;

@@ -68,15 +68,24 @@ int aq_run_paths_add(aq_run_paths *its, const char *folder, size_t most, aq_erro
     return rc;
 }
 
-int aq_run_paths_add_all(aq_run_paths *its, const char *const *folders, size_t count, size_t most,
-                         aq_error *error)
+int aq_run_names_take(void *names, const char *value, aq_error *error)
 {
-    int rc = 0;
-    for (size_t i = 0; i < count && rc == 0; i++) {
+    aq_run_names *named = names;
+    if (named->count == AQ_RUN_PATHS_MAX) {
+        return aq_fail(error, AQ_E_TOO_BIG, "at most %d runs can be named", AQ_RUN_PATHS_MAX);
+    }
+    named->names[named->count++] = value;
+    return 0;
+}
+
+int aq_run_paths_add_named(aq_run_paths *its, const aq_run_names *named, aq_error *error)
+{
+    int rc = named->count > 0 ? 0 : aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
+    for (size_t i = 0; i < named->count && rc == 0; i++) {
         const size_t before = its->count;
-        rc = aq_run_paths_add(its, folders[i], most, error);
+        rc = aq_run_paths_add(its, named->names[i], AQ_RUN_PATHS_MAX, error);
         if (rc != AQ_E_NOMEM && rc != AQ_E_TOO_BIG && its->count == before) {
-            rc = add(its, folders[i], most, error);
+            rc = add(its, named->names[i], AQ_RUN_PATHS_MAX, error);
         }
     }
     return rc;

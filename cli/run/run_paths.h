@@ -10,6 +10,17 @@
 
 #include "common/base/error.h"
 
+enum { AQ_RUN_PATHS_MAX = 256 }; /* of a command */
+
+/* Folders as they stand on the command line: the first member of a command's arguments. */
+typedef struct aq_run_names {
+    const char *names[AQ_RUN_PATHS_MAX];
+    size_t count;
+} aq_run_names;
+
+/* For aq_options.more. */
+int aq_run_names_take(void *names, const char *value, aq_error *error) AQ_MUST_USE;
+
 typedef struct aq_run_paths {
     char **paths;
     size_t count, capacity;
@@ -20,9 +31,10 @@ typedef struct aq_run_paths {
 int aq_run_paths_add(aq_run_paths *its, const char *folder, size_t most,
                      aq_error *error) AQ_MUST_USE;
 
-/* Adds all of `folders`, and a folder without a run as it is, for whoever reads it to refuse. */
-int aq_run_paths_add_all(aq_run_paths *its, const char *const *folders, size_t count, size_t most,
-                         aq_error *error) AQ_MUST_USE;
+/* Adds all that were named, and a folder without a run as it is, for whoever reads it to refuse.
+ * AQ_E_INVALID says that none was, AQ_E_TOO_BIG that there would be more than AQ_RUN_PATHS_MAX. */
+int aq_run_paths_add_named(aq_run_paths *its, const aq_run_names *named,
+                           aq_error *error) AQ_MUST_USE;
 
 void aq_run_paths_fini(aq_run_paths *its); /* one that is all zeros is fine */
 

@@ -166,6 +166,9 @@ static int apply_operand(const argument_walk *walk, const char *value)
         }
         before = *place;
     }
+    if (options->more != NULL && value[0] == '\0') {
+        return aq_fail(walk->error, AQ_E_INVALID, "the argument is empty");
+    }
     if (options->more != NULL) {
         return options->more(walk->user, value, walk->error);
     }

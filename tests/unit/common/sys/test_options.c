@@ -133,7 +133,12 @@ TEST(two_dashes_end_the_options)
 
 TEST(one_dash_is_an_argument)
 {
-    assert_seen("- ''", "=-;=;");
+    assert_seen("- a", "=-;=a;");
+}
+
+TEST(an_empty_argument_is_refused)
+{
+    refuse("a ''", "the argument is empty");
 }
 
 TEST(an_unknown_option_is_answered_with_the_nearest)
