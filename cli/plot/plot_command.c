@@ -23,41 +23,9 @@ typedef struct plot_arguments {
     aq_json_form json;
 } plot_arguments;
 
-static int take_x(void *x, const char *value, aq_error *error)
-{
-    static const char *const names[] = {AQ_PLOT_XS(AQ_CHOICE_WORD) NULL};
-    const int found = aq_choice_find(names, value);
-    if (found < 0) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "'%s' can't be along the x axis; env_steps, learner_steps and time can",
-                       value);
-    }
-    *(enum aq_plot_x *)x = (enum aq_plot_x)found;
-    return 0;
-}
-
-static int take_band(void *band, const char *value, aq_error *error)
-{
-    static const char *const names[] = {AQ_BANDS(AQ_CHOICE_WORD) NULL};
-    const int found = aq_choice_find(names, value);
-    if (found < 0) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "'%s' is no band; bootstrap, student, stderr, minmax and none are", value);
-    }
-    *(enum aq_band *)band = (enum aq_band)found;
-    return 0;
-}
-
-static int take_end(void *end, const char *value, aq_error *error)
-{
-    static const char *const names[] = {AQ_BAND_ENDS(AQ_CHOICE_WORD) NULL};
-    const int found = aq_choice_find(names, value);
-    if (found < 0) {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is neither carry nor cut", value);
-    }
-    *(enum aq_band_end *)end = (enum aq_band_end)found;
-    return 0;
-}
+static const char *const x_words[] = {AQ_PLOT_XS(AQ_CHOICE_WORD) NULL};
+static const char *const band_words[] = {AQ_BANDS(AQ_CHOICE_WORD) NULL};
+static const char *const end_words[] = {AQ_BAND_ENDS(AQ_CHOICE_WORD) NULL};
 
 /* "0:500", "0:", ":1e6" */
 static int take_range(void *taken, const char *value, aq_error *error)
@@ -79,7 +47,7 @@ static int take_range(void *taken, const char *value, aq_error *error)
 
 static const aq_option option_rows[] = {
     {"x", 'x', "WHAT", "env_steps, the default, learner_steps or time",
-     AQ_TO(take_x, plot_arguments, options.x)},
+     AQ_TO_CHOICE(plot_arguments, options.x, 0, x_words)},
     {"y", 'y', "QUANTITY", "return, the default, or a number of metrics.jsonl such as loss",
      AQ_TO_TEXT(plot_arguments, options.y)},
     {"group-by", 0, "LIST",
@@ -88,11 +56,11 @@ static const aq_option option_rows[] = {
      AQ_TO_TEXT(plot_arguments, options.by)},
     {"band", 0, "KIND",
      "bootstrap, the default, or student (95 % intervals of the mean), stderr, minmax or none",
-     AQ_TO(take_band, plot_arguments, options.band)},
+     AQ_TO_CHOICE(plot_arguments, options.band, 0, band_words)},
     {"ended", 0, "HOW",
      "runs that end before others of their curve: carry, the default, goes on with their last "
      "value, cut ends the curve there",
-     AQ_TO(take_end, plot_arguments, options.end)},
+     AQ_TO_CHOICE(plot_arguments, options.end, 0, end_words)},
     {"smooth", 0, "N", "each point of a run is the mean of its last N (default: 1)",
      AQ_TO_NUMBER(plot_arguments, options.smooth, 1, AQ_PLOT_SMOOTH_MAX)},
     {"x-range", 0, "LOW:HIGH", "what the x axis shows, of time in seconds; either may be left out",

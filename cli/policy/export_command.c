@@ -11,6 +11,7 @@
 #include "cli/text/figure_text.h"
 #include "cli/text/output_file.h"
 #include "cli/text/shell_text.h"
+#include "common/base/choice.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
 #include "common/policy/layer_formats.h"
@@ -21,11 +22,13 @@
 #include "quantizer/export/export_c.h"
 
 /* What is written, which also ends the file's name. */
-static const char format_c[] = "c", format_onnx[] = "onnx";
+#define FORMATS(X) X(FORMAT_C, "c") X(FORMAT_ONNX, "onnx")
+enum export_format { FORMATS(AQ_CHOICE_CONSTANT) };
+static const char *const format_words[] = {FORMATS(AQ_CHOICE_WORD) NULL};
 
 typedef struct export_arguments {
     const char *source;
-    const char *format;
+    enum export_format format;
     const char *output; /* NULL: NAME.FORMAT */
     const char *name;
     const char *header; /* NULL: none */
@@ -44,22 +47,9 @@ typedef struct export_report {
     aq_snapshot mean; /* of it: what is exported */
 } export_report;
 
-static int take_format(void *member, const char *value, aq_error *error)
-{
-    const char **format = member;
-    const char *const formats[] = {format_c, format_onnx};
-    for (int i = 0; i < 2; i++) {
-        if (strcmp(value, formats[i]) == 0) {
-            *format = formats[i];
-            return 0;
-        }
-    }
-    return aq_fail(error, AQ_E_INVALID, "'%s' is no format to export to; c and onnx are", value);
-}
-
 static const aq_option option_rows[] = {
     {"format", 0, "FORMAT", "what to write: c, the default, or onnx",
-     AQ_TO(take_format, export_arguments, format)},
+     AQ_TO_CHOICE(export_arguments, format, 0, format_words)},
     {"precision", 0, "FORMAT", AQ_PRECISION_HELP,
      AQ_TO(aq_precision_take, export_arguments, precision)},
     {"output", 'o', "FILE", "the file to write (default: NAME.c or NAME.onnx)",
@@ -106,7 +96,7 @@ static int choose_path(const export_arguments *arguments, export_report *report,
 {
     int rc = arguments->output ? aq_text_set(report->path, sizeof(report->path), arguments->output)
                                : aq_text_format(report->path, sizeof(report->path), "%s.%s",
-                                                arguments->name, arguments->format);
+                                                arguments->name, format_words[arguments->format]);
     return rc != 0 ? aq_fail(error, rc, "the path of the output is too long") : 0;
 }
 
@@ -136,7 +126,7 @@ static int write_files(const export_arguments *arguments, export_report *report,
     aq_buffer file, header;
     aq_buffer_init(&file, AQ_EXPORT_BYTES_MAX);
     aq_buffer_init(&header, AQ_EXPORT_BYTES_MAX);
-    int rc = arguments->format == format_c
+    int rc = arguments->format == FORMAT_C
                  ? aq_export_c(report->snapshot, arguments->name, &file, &report->figures, error)
                  : put_onnx(arguments, report, &file, error);
     if (rc == 0 && arguments->header != NULL) {
@@ -159,9 +149,9 @@ static int write_files(const export_arguments *arguments, export_report *report,
 
 static int export_policy(const export_arguments *arguments, export_report *report, aq_error *error)
 {
-    if (arguments->header != NULL && arguments->format != format_c) {
+    if (arguments->header != NULL && arguments->format != FORMAT_C) {
         return aq_fail(error, AQ_E_INVALID, "--header is of C, and --format is %s",
-                       arguments->format);
+                       format_words[arguments->format]);
     }
     int rc = choose_path(arguments, report, error);
     if (rc == 0) {
@@ -185,12 +175,12 @@ static int export_policy(const export_arguments *arguments, export_report *repor
 static json_t *make_json(const export_arguments *arguments, const export_report *report)
 {
     const aq_snapshot *snapshot = &report->mean;
-    const bool is_c = arguments->format == format_c;
+    const bool is_c = arguments->format == FORMAT_C;
     char net[256];
     json_t *object = json_pack(
         "{s:o, s:s, s:s, s:o, s:o}", "path", aq_json_text(report->path), "format",
-        arguments->format, "name", arguments->name, "bytes", aq_json_count(report->bytes),
-        "weights_bytes",
+        format_words[arguments->format], "name", arguments->name, "bytes",
+        aq_json_count(report->bytes), "weights_bytes",
         aq_json_count(is_c ? report->figures.weights_bytes : report->model.weights_bytes));
     json_t *own =
         is_c ? json_pack("{s:o}", "stack_bytes", aq_json_count(report->figures.stack_bytes))
@@ -275,7 +265,7 @@ static void print(const export_arguments *arguments, const export_report *report
                  aq_policy_source_precision(snapshot, precision),
                  report->quantized ? " as quantized now, which no actor ran" : "");
     aq_print_fact(stdout, "network", "%s", aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
-    if (arguments->format == format_c) {
+    if (arguments->format == FORMAT_C) {
         print_text(arguments, report);
     } else {
         print_model(report);
@@ -283,7 +273,7 @@ static void print(const export_arguments *arguments, const export_report *report
 }
 
 static const export_arguments defaults = {
-    .format = format_c, .name = "policy", .precision = AQ_PRECISION_AS_STORED};
+    .format = FORMAT_C, .name = "policy", .precision = AQ_PRECISION_AS_STORED};
 
 static int export_or_say(void *given, aq_error *error)
 {

@@ -31,19 +31,9 @@ typedef struct import_arguments {
     aq_json_form json;
 } import_arguments;
 
-static int take_activation(void *member, const char *value, aq_error *error)
-{
-    uint32_t *activation = member;
-#define IS(constant, number, word, suffix)                                                         \
-    if (strcmp(value, word) == 0) {                                                                \
-        *activation = (constant);                                                                  \
-        return 0;                                                                                  \
-    }
-    AQ_ACTIVATIONS(IS)
-#undef IS
-    return aq_fail(error, AQ_E_INVALID, "'%s' is no activation; there are none, relu, tanh and elu",
-                   value);
-}
+#define WORD(constant, number, word, suffix) word,
+static const char *const activation_words[] = {AQ_ACTIVATIONS(WORD) NULL};
+#undef WORD
 
 static int take_end(void *member, const char *value, aq_error *error)
 {
@@ -60,7 +50,7 @@ static const aq_option option_rows[] = {
      "(default: values; tanh if the model ends in it)",
      AQ_TO(take_end, import_arguments, end)},
     {"activation", 0, "NAME", "what stands between the layers of arrays: relu, tanh, elu or none",
-     AQ_TO(take_activation, import_arguments, how.activation)},
+     AQ_TO_CHOICE(import_arguments, how.activation, AQ_ACTIVATION_NONE, activation_words)},
     {"layers", 0, "NAMES",
      "the modules of the policy among the arrays, in their order, with commas between (default: "
      "all, in the file's order)",

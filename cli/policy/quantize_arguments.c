@@ -56,18 +56,7 @@ static int take_activations(void *are_static, const char *value, aq_error *error
     return choose(value, "dynamic", "static", are_static, error);
 }
 
-static int take_ranges(void *plan, const char *value, aq_error *error)
-{
-    static const char *const methods[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
-    const int method = aq_choice_find(methods, value);
-    if (method < 0) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "'%s' is none of min-max, moving-average and percentile", value);
-    }
-    ((aq_post_quantize_plan *)plan)->range_method =
-        (enum aq_range_method)(AQ_RANGE_NONE + 1 + method);
-    return 0;
-}
+static const char *const range_words[] = {AQ_RANGE_METHODS(AQ_CHOICE_WORD) NULL};
 
 static const aq_option option_rows[] = {
     {"format", 0, "FORMAT",
@@ -92,7 +81,7 @@ static const aq_option option_rows[] = {
      AQ_TO(take_activations, aq_quantize_arguments, plan.static_activations)},
     {"ranges", 0, "METHOD",
      "of static activations: min-max, moving-average or percentile (default percentile)",
-     AQ_TO(take_ranges, aq_quantize_arguments, plan)},
+     AQ_TO_CHOICE(aq_quantize_arguments, plan.range_method, AQ_RANGE_NONE + 1, range_words)},
     {"rows", 0, "N",
      "observations that the error is measured on, 1 to 1000000 (default 4096); of a policy with a "
      "memory those of one episode, at most",

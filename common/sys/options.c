@@ -8,9 +8,11 @@
 #include "common/sys/options.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/choice.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
 
@@ -110,6 +112,22 @@ int aq_option_take_id(void *member, const char *value, aq_error *error)
     return 0;
 }
 
+static int take_choice(const aq_option *option, const char *value, uint32_t *member,
+                       aq_error *error)
+{
+    char words[AQ_ERROR_TEXT_MAX] = "";
+    const int found = aq_choice_find(option->words, value);
+    if (found >= 0) {
+        *member = (uint32_t)option->min + (uint32_t)found;
+        return 0;
+    }
+    for (size_t i = 0, used = 0; option->words[i] != NULL && used < sizeof(words); i++) {
+        used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s", i > 0 ? ", " : "",
+                                 option->words[i]);
+    }
+    return aq_fail(error, AQ_E_INVALID, "'%s' is none of %s", value, words);
+}
+
 static int take(const argument_walk *walk, const aq_option *option, const char *value)
 {
     void *member = member_of(walk, option->offset);
@@ -127,6 +145,8 @@ static int take(const argument_walk *walk, const aq_option *option, const char *
         return aq_parse_f64(value, member) == 0
                    ? 0
                    : aq_fail(walk->error, AQ_E_INVALID, "'%s' is no number", value);
+    case AQ_OPTION_CHOICE:
+        return take_choice(option, value, member, walk->error);
     case AQ_OPTION_JSON:
         *(aq_json_form *)member = value == NULL ? AQ_JSON_LINE : AQ_JSON_PRETTY;
         return value == NULL || strcmp(value, "pretty") == 0

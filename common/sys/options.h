@@ -22,6 +22,7 @@ enum aq_option_kind {
     AQ_OPTION_TEXT,   /* const char *, lent by argv; not empty */
     AQ_OPTION_NUMBER, /* uint64_t within bounds */
     AQ_OPTION_REAL,   /* double */
+    AQ_OPTION_CHOICE, /* uint32_t or an enum */
     AQ_OPTION_JSON,   /* aq_json_form: "--json", or "--json=pretty" */
     AQ_OPTION_TAKEN,  /* by a function of the row */
 };
@@ -46,6 +47,7 @@ typedef struct aq_option {
     size_t offset;
     uint64_t min, max;
     aq_option_take_fn take;
+    const char *const *words; /* NULL ends them */
 } aq_option;
 
 #define AQ_PLACE(type, member, wanted)                                                             \
@@ -55,6 +57,12 @@ typedef struct aq_option {
 #define AQ_TO_REAL(type, member) AQ_OPTION_REAL, AQ_PLACE(type, member, double)
 #define AQ_TO_NUMBER(type, member, min, max)                                                       \
     AQ_OPTION_NUMBER, AQ_PLACE(type, member, uint64_t), min, max
+/* One of `words`, the first of which stands for the constant `first`, as choice.h makes both. */
+#define AQ_TO_CHOICE(type, member, first, words)                                                   \
+    AQ_OPTION_CHOICE,                                                                              \
+        offsetof(type, member) +                                                                   \
+            0 * sizeof(char[sizeof(((type *)0)->member) == sizeof(uint32_t) ? 1 : -1]),            \
+        first, 0, NULL, words
 #define AQ_JSON_OPTION_ROW(type, member, what)                                                     \
     {                                                                                              \
         "json", 0, NULL, "print " what " as JSON, one object on one line; pretty: indented",       \

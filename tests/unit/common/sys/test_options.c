@@ -226,6 +226,7 @@ typedef struct asked {
     const char *in, *out, *name;
     uint64_t count;
     double share;
+    uint32_t size;
     bool quiet;
     char last;
     aq_json_form json;
@@ -237,9 +238,12 @@ static int take_last(void *member, const char *value, aq_error *error)
     return strlen(value) > 1 ? 0 : aq_fail(error, AQ_E_INVALID, "'%s' is short", value);
 }
 
+static const char *const sizes[] = {"small", "large", NULL};
+
 static const aq_option placed_rows[] = {
     {"count", 'n', "N", "", AQ_TO_NUMBER(asked, count, 2, 9)},
     {"share", 0, "X", "", AQ_TO_REAL(asked, share)},
+    {"size", 0, "SIZE", "", AQ_TO_CHOICE(asked, size, 5, sizes)},
     {"name", 0, "TEXT", "", AQ_TO_TEXT(asked, name)},
     {"quiet", 'q', NULL, "", AQ_TO_FLAG(asked, quiet)},
     {"last", 0, "TEXT", "", AQ_TO(take_last, asked, last)},
@@ -262,13 +266,14 @@ static int parse_placed(int argc, const char *const *argv, asked *ret_got, aq_er
 TEST(values_go_to_their_places)
 {
     asked got = {0};
-    const char *const argv[] = {"placed", "a",      "-qn7",   "--share", "0.5",
-                                "--name", "a name", "--last", "xyz",     "b"};
-    assert_succeeds(parse_placed(10, argv, &got, &refusal));
+    const char *const argv[] = {"placed", "a",      "-qn7",   "--share", "0.5", "--size",
+                                "large",  "--name", "a name", "--last",  "xyz", "b"};
+    assert_succeeds(parse_placed(12, argv, &got, &refusal));
     assert_string_equal(got.in, "a");
     assert_string_equal(got.out, "b");
     assert_string_equal(got.name, "a name");
     assert_int_equal(got.count, 7);
+    assert_int_equal(got.size, 6);
     assert_true(got.share == 0.5 && got.quiet);
     assert_int_equal(got.last, 'z');
 }
@@ -309,6 +314,7 @@ TEST(what_has_no_place_is_refused)
         {{"placed", "--count", ""}, "is not a whole number from 2 to 9"},
         {{"placed", "--count", "many"}, "--count: 'many' is not a whole number from 2 to 9"},
         {{"placed", "--share", "half"}, "--share: 'half' is no number"},
+        {{"placed", "--size", "middle"}, "--size: 'middle' is none of small, large"},
         {{"placed", "--name", ""}, "--name: the value is empty"},
         {{"placed", "--last", "x"}, "--last: 'x' is short"},
         {{"placed", "a", "", "-q"}, "the argument is empty"},
