@@ -126,7 +126,7 @@ static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_v
         was_live |= is_named;
         const bool is_over =
             was_live ? !is_named || free_looks >= (was_held ? RESTART_LOOKS : START_LOOKS)
-                     : is_run && free_looks >= START_LOOKS;
+                     : is_run && free_looks >= RESTART_LOOKS;
         if (!show_all(merge, arguments, view, false) && is_over) {
             (void)show_all(merge, arguments, view, true);
             return 0;

@@ -227,6 +227,16 @@ TEST_LIVE(logs_are_followed_until_no_learner_holds_the_folder)
     program_assert_out("words of a learner");
 }
 
+TEST_IN_FOLDER(logs_of_a_run_that_was_over_are_followed_to_their_end)
+{
+    cli_make_folder(cli_path(state, "logs"));
+    file_put_text(cli_path(state, "run.json"), "{}");
+    file_put_text(cli_path(state, "logs/learner.log"), "words of a learner\n");
+    program_run("logs", cli_path(state, ""), "--follow", NULL);
+    program_assert_success();
+    program_assert_out("words of a learner");
+}
+
 /* ---- health and dashboard ------------------------------------------------------------------- */
 
 TEST(what_answers_for_a_daemon_cannot_command_the_terminal)
