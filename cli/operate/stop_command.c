@@ -18,7 +18,7 @@ typedef struct stop_arguments {
 static const aq_option option_rows[] = {
     {"shard", 0, "NAME",
      "what is at the URL is a replay shard, which ends alone, and which one: its incarnation in "
-     "actorq status RUN --json. With a token no other is stopped",
+     "actorq status RUN --json; no other is stopped",
      AQ_TO_NUMBER(stop_arguments, shard, 1, UINT64_MAX)},
     {"reason", 0, "TEXT", "why, for the log", AQ_TO_TEXT(stop_arguments, reason)},
     AQ_CALL_TIMEOUT_OPTION_ROW(stop_arguments, timeout_ms),

@@ -81,7 +81,7 @@ static const aq_options options_page = {
     .usage = "RUN|POLICY|random [options]",
     .summary = "Shows episodes, a picture a step: of a policy, which always takes the action that "
                "it values most, or of random actions. RUN is a run folder, POLICY a policy file "
-               "(.aq).",
+               "(.aq) or a checkpoint (.aqc).",
     .details =
         "Examples:\n"
         "  actorq play random --env game:seaquest\n"

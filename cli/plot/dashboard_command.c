@@ -48,7 +48,7 @@ static const aq_options options_page = {
 static void say_skipped(const char *words)
 {
     char plain[AQ_ERROR_TEXT_MAX];
-    (void)fprintf(stderr, "actorq dashboard: skipped: %s\n",
+    (void)fprintf(stderr, "actorq dashboard: left out: %s\n",
                   aq_plain_text(plain, sizeof(plain), words));
 }
 

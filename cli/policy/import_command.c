@@ -34,6 +34,7 @@ typedef struct import_arguments {
 #define WORD(constant, number, word, suffix) word,
 static const char *const activation_words[] = {AQ_ACTIVATIONS(WORD) NULL};
 #undef WORD
+_Static_assert(AQ_ACTIVATION_ELU == AQ_ACTIVATION_NONE + 3, "words are counted from the first");
 
 static int take_end(void *member, const char *value, aq_error *error)
 {

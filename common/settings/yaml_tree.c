@@ -76,6 +76,9 @@ static int stop_with_syntax(const reading *r)
     if (parser->error == YAML_SCANNER_ERROR && parser->context != NULL) {
         line = parser->context_mark.line + 1; /* where the open quote is, not the file's end */
     }
+    if (parser->error == YAML_COMPOSER_ERROR && parser->context != NULL) {
+        return stop_with(r, line, parser->context); /* an anchor that is there twice */
+    }
     if (parser->error == YAML_READER_ERROR) { /* bytes that are no text have no mark */
         line = line_of_offset(r, parser->problem_offset);
     } else if (is_indented_by_tab(r, line)) {

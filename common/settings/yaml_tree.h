@@ -1,7 +1,7 @@
 /*
  * YAML tree: a file of settings of any depth, where each node knows its line. Texts, lists and
- * mappings; every value is a text, as settings.h has it; an alias is the node that it names. One
- * owner; nodes live as long as the tree.
+ * mappings; every value is a text, as settings.h has it; an alias is the node that it names,
+ * and no anchor is there twice. One owner; nodes live as long as the tree.
  */
 #ifndef AQ_COMMON_SETTINGS_YAML_TREE_H
 #define AQ_COMMON_SETTINGS_YAML_TREE_H

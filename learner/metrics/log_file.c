@@ -34,7 +34,8 @@ static int whole_lines(int file, uint64_t size, uint64_t *ret_size)
 int aq_log_file_open(const char *path, aq_log_file *ret_log)
 {
     uint64_t whole = 0;
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    /* At its end, also when somebody has emptied it meanwhile. */
+    const int file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     const off_t size = file < 0 ? -1 : lseek(file, 0, SEEK_END);
     int rc = size < 0 ? aq_error_from_errno(errno) : whole_lines(file, (uint64_t)size, &whole);
     if (rc == 0 && whole < (uint64_t)size && ftruncate(file, (off_t)whole) != 0) {

@@ -77,6 +77,7 @@ static void operations_status(Actorq__V1__Operations_Service *service,
     reply.n_members = list_members(operations);
     reply.members = operations->member_pointers;
     reply.seed = settings->seed;
+    reply.incarnation = host->process;
     Actorq__V1__PeerStatus peers;
     const aq_net_peers counted = aq_net_peer_counters();
     aq_wire_peers_to(&counted, &peers);

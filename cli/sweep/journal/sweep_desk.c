@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/run/run_paths.h"
 #include "cli/sweep/journal/sweep_lease.h"
 #include "cli/sweep/study/sweep_round.h"
 #include "common/base/clock.h"
@@ -28,12 +29,14 @@ struct aq_sweep_desk {
     size_t first_open; /* no run before it is */
 };
 
-/* Whether a run or a comparison has the folder, or any other report that would be written over. */
+/* Whether runs or a comparison have the folder, or any other report that would be written over. */
 static bool is_of_others(const char *dir)
 {
-    const bool is_theirs = aq_path_exists_in(dir, "run.json") ||
-                           aq_path_exists_in(dir, "plan.json") ||
-                           aq_path_exists_in(dir, "report.html");
+    aq_run_paths runs = {0};
+    const bool is_theirs = aq_path_exists_in(dir, "plan.json") ||
+                           aq_path_exists_in(dir, "report.html") ||
+                           aq_run_paths_add(&runs, dir, 0, NULL) == AQ_E_TOO_BIG;
+    aq_run_paths_fini(&runs);
     /* Asked last, since who founds it meanwhile begins with the journal. */
     return is_theirs && !aq_path_exists_in(dir, "journal.jsonl");
 }

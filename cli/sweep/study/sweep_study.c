@@ -99,10 +99,12 @@ static bool fits(const aq_sweep_study *study, const aq_sweep_event *event, size_
     switch (stage->kind) {
     case AQ_SWEEP_TUNE:
         return (last == NULL || last->kind == AQ_SWEEP_TUNE) && is_next_of_trial(study, stage) &&
-               (!is_population || (event->stage_count == spec->trials && stage->trial == index &&
-                                   goes_on == (stage->rung > 0)));
+               (is_population
+                    ? event->stage_count == spec->trials && stage->trial == index &&
+                          goes_on == (stage->rung > 0)
+                    : !goes_on || stage->from == aq_sweep_trial_last(study, stage->trial));
     case AQ_SWEEP_WINNER:
-        return stage->from == aq_sweep_study_last(study, AQ_SWEEP_WINNER) &&
+        return last != NULL && stage->from == aq_sweep_study_last(study, AQ_SWEEP_WINNER) &&
                (!is_population || goes_on == (stage->rung > 0));
     default:
         return last != NULL && last->kind == AQ_SWEEP_WINNER;

@@ -374,7 +374,10 @@ TEST(a_shard_that_runs_gives_and_takes)
                        folder);
     }
     shell_succeeds("%s replay export %s %s/twice.aqds", actorq, url, folder);
-    shell_succeeds("%s checkpoint %s --shard 1 >%s/said", actorq, url, folder);
+    assert_int_not_equal(shell("%s checkpoint %s --shard 1 2>%s/why", actorq, url, folder), 0);
+    assert_says(file_text(at("why")), "is another shard, ");
+    shell_succeeds("%s checkpoint %s --shard $(sed 's/.*shard, //' %s/why) >%s/said", actorq, url,
+                   folder, folder);
     assert_int_equal(kill(train, SIGTERM), 0);
     (void)program_wait();
     assert_int_equal(steps_of(at("live.aqds")), steps);

@@ -112,19 +112,25 @@ TEST_IN_FOLDER(a_sweep_is_founded_once)
 
 TEST_IN_FOLDER(a_folder_of_something_else_is_left_alone)
 {
-    const char *dir = cli_path(state, "compared"), *waited_for = cli_path(state, "waited-for");
+    static const char *const theirs[] = {"report.html", "plan.json", "run.json", "seed-1/run.json"};
+    const char *waited_for = cli_path(state, "waited-for");
     static aq_sweep_spec spec;
     const aq_sweep_plan plan = {.steps = 1};
     aq_sweep_presence *presence;
     aq_buffer *text = buffer_up_to(1000);
     sweep_spec(small, &spec);
     assert_int_equal(aq_buffer_append(text, small, strlen(small)), 0);
-    assert_succeeds(aq_dir_create(dir, &refusal));
-    file_put_text(file_in(dir, "report.html"), "a comparison");
-    assert_refused(aq_sweep_desk_found(dir, &spec, text, &plan, 0, &refusal), AQ_E_FOREIGN,
-                   "compared exists already and is no sweep");
-    assert_false(aq_path_exists_in(dir, "journal.jsonl"));
+    EACH_ROW(i, theirs) {
+        const char *dir = cli_path(state, (const char *[]){"a", "b", "c", "d"}[i]);
+        cli_make_folder(dir);
+        cli_make_folder(file_in(dir, "seed-1"));
+        file_put_text(file_in(dir, theirs[i]), "{}");
+        assert_refused(aq_sweep_desk_found(dir, &spec, text, &plan, 0, &refusal), AQ_E_FOREIGN,
+                       "exists already and is no sweep");
+        assert_false(aq_path_exists_in(dir, "journal.jsonl"));
+    }
     assert_succeeds(aq_sweep_presence_create(waited_for, "early", &presence, &refusal));
+    file_put_text(file_in(waited_for, "slurm-7.out"), "of a scheduler");
     assert_succeeds(aq_sweep_desk_found(waited_for, &spec, text, &plan, 0, &refusal));
     aq_sweep_presence_destroy(presence);
 }

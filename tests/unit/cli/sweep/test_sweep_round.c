@@ -296,7 +296,8 @@ TEST(stages_that_no_round_is_made_of_are_refused)
         {"pbt", 0, {{.from = AQ_SWEEP_NONE}}, 1}, /* a member is missing */
         {"pbt", 0, {{.kind = AQ_SWEEP_GIVEN, .from = AQ_SWEEP_NONE}}, 1},
         {"pbt", 0, {{.kind = AQ_SWEEP_WINNER, .rung = 1, .from = AQ_SWEEP_NONE}}, 1},
-        {"pbt", 1, {{.rung = 1, .from = 0}, {.rung = 1, .from = 1}}, 2}, /* one member twice */
+        {"pbt", 0, {{.kind = AQ_SWEEP_WINNER, .from = AQ_SWEEP_NONE}}, 1}, /* of nothing */
+        {"pbt", 1, {{.rung = 1, .from = 0}, {.rung = 1, .from = 1}}, 2},   /* one member twice */
         {"pbt",
          1,
          {{.rung = 1, .from = AQ_SWEEP_NONE}, {.trial = 1, .rung = 1, .from = AQ_SWEEP_NONE}},

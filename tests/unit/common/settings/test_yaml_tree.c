@@ -54,6 +54,7 @@ TEST(what_is_no_tree_is_said_with_its_line)
         {"a:\n  b:\n    c: 1\n    c: 2\n", "t.yaml:4: c: given twice, first in line 3"},
         {"a:\n  b: {[x]: 1}\n", "a key must be a plain name"},
         {"a: *b\n", "t.yaml:1: "},
+        {"a: &x 1\nb: &x 2\n", "t.yaml:2: found duplicate anchor"},
         {"a: 1\nb: \"5\\0 junk\"\n", "t.yaml:2: a text holds a zero byte"},
         {"\"a\\0b\": 1\n", "t.yaml:1: a text holds a zero byte"},
         {"a: 1\n---\nb: 1\n", "t.yaml:2: a second document begins"},
