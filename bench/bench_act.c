@@ -5,6 +5,7 @@
  *     build/bench/bench_act RUN|POLICY
  */
 #include <actorq/actorq.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "common/base/clock.h"
@@ -12,7 +13,7 @@
 
 enum { ROWS_MAX = 256, CALLS = 20000, SLICES = 9 };
 
-/* The least time of a call, in nanoseconds of this process. */
+/* The least time of a call, in nanoseconds of this process; below 0: one failed. */
 static double time_of(actorq_policy *policy, const void *obs, uint64_t rows, void *actions)
 {
     double least = 1e18;
@@ -41,12 +42,16 @@ int main(int argc, char **argv)
     const actorq_policy_facts *facts = actorq_policy_look(policy);
     void *obs = aq_alloc(ROWS_MAX, facts->observation_bytes);
     void *actions = aq_alloc(ROWS_MAX, facts->action_bytes);
-    if (obs != NULL && actions != NULL) {
-        (void)printf("{\"1\": %.1f, \"256\": %.1f}\n", time_of(policy, obs, 1, actions),
-                     time_of(policy, obs, ROWS_MAX, actions));
+    const bool has_room = obs != NULL && actions != NULL;
+    const double one = has_room ? time_of(policy, obs, 1, actions) : -1.0;
+    const double many = one >= 0.0 ? time_of(policy, obs, ROWS_MAX, actions) : -1.0;
+    if (many >= 0.0) {
+        (void)printf("{\"1\": %.1f, \"256\": %.1f}\n", one, many);
+    } else {
+        (void)fprintf(stderr, "bench_act: %s\n", has_room ? "it does not act" : "out of memory");
     }
     aq_free(obs);
     aq_free(actions);
     actorq_policy_free(policy);
-    return 0;
+    return many >= 0.0 ? 0 : 1;
 }

@@ -92,9 +92,13 @@ def cell(lines, precision):
 
 def what_int8_costs(lines):
     """Return of policies in int8 beside that of the same weights in fp32, in percent."""
-    costs = [100 * (float(line["return_mean"]) / float(line["return_fp32"]) - 1) for line in lines]
+    pairs = [(float(line["return_mean"]), float(line["return_fp32"])) for line in lines]
+    costs = [100 * (ours / fp32 - 1) for ours, fp32 in pairs if fp32 != 0]
+    if len(costs) < 2:
+        return f"{len(costs)} policies: too few"
     error = statistics.stdev(costs) / len(costs) ** 0.5
-    return (f"{len(costs)} policies, {statistics.mean(costs):+.2f} ± {error:.2f} %, from "
+    without = f", without {len(pairs) - len(costs)} of no return" if len(costs) < len(pairs) else ""
+    return (f"{len(costs)} policies{without}, {statistics.mean(costs):+.2f} ± {error:.2f} %, from "
             f"{min(costs):+.1f} to {max(costs):+.1f} %")
 
 

@@ -83,23 +83,26 @@ def main():
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     apart = "learner.torso" if arguments.group == "games" else "learner.algorithm"
+    table = []
+    for figure, (steps, bin_steps, level, settings, runs) in GROUPS[arguments.group].items():
+        folders = []
+        for name, options in runs.items():
+            for seed in range(1, arguments.seeds + 1):
+                folder = arguments.work / f"{name}-{seed}"
+                train(arguments.actorq,
+                      {"task": options[0], "options": [*options[1:], *settings],
+                       "settings": [f"limits.env_steps={steps}"]}, folder, seed)
+                folders.append(str(folder))
+                table += [[name, seed, row[0], f"{row[1]:.2f}", row[2]]
+                          for row in binned_returns(folder, bin_steps, steps)]
+        picture = ROOT / "docs" / "figures" / f"{arguments.group}-{figure}.svg"
+        subprocess.run([arguments.actorq, "plot", *folders, "--group-by", apart,
+                        "--level", str(level), "--output", str(picture)], check=True)
+    # What was there is kept until all is.
     with (HERE / "curves" / f"{arguments.group}.csv").open("w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["curve", "seed", "env_steps", "return_mean", "episodes"])
-        for figure, (steps, bin_steps, level, settings, runs) in GROUPS[arguments.group].items():
-            folders = []
-            for name, options in runs.items():
-                for seed in range(1, arguments.seeds + 1):
-                    folder = arguments.work / f"{name}-{seed}"
-                    train(arguments.actorq,
-                          {"task": options[0], "options": [*options[1:], *settings],
-                           "settings": [f"limits.env_steps={steps}"]}, folder, seed)
-                    folders.append(str(folder))
-                    for row in binned_returns(folder, bin_steps, steps):
-                        table.writerow([name, seed, row[0], f"{row[1]:.2f}", row[2]])
-            picture = ROOT / "docs" / "figures" / f"{arguments.group}-{figure}.svg"
-            subprocess.run([arguments.actorq, "plot", *folders, "--group-by", apart,
-                            "--level", str(level), "--output", str(picture)], check=True)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["curve", "seed", "env_steps", "return_mean", "episodes"])
+        writer.writerows(table)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@
 #   bench/solved_seeds.sh 6 -200 gym:Pendulum-v1 --preset pendulum-td3
 #
 # Trains SEEDS runs, seeds 1, 2, 3, …, one after the other, and prints a row for each and the
-# medians. Wall time is from the start of the process until its end of training was known. Each
-# policy is evaluated once more by `actorq eval`, over 100 greedy episodes of another seed; RETURN
-# is what both should reach.
+# median of their wall times. Wall time is from the start of the process until its end of training
+# was known. Each policy is evaluated once more by `actorq eval`, over 100 greedy episodes of
+# another seed; RETURN is what both should reach.
 #
 # ACTORQ names another actorq than that of ./build. OpenBLAS runs the kernels that suit the
 # processor: variables that force others are unset.

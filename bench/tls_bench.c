@@ -206,12 +206,16 @@ static int measure_bulk(uv_loop_t *loop, const taker *to, const aq_security *sec
         for (int waited = 0; all.bytes == 0 && waited < PATIENCE_MS; waited += WARM_UP_MS) {
             run_for(loop, WARM_UP_MS);
         }
-        run_for(loop, WARM_UP_MS);
-        uint64_t before = all.bytes;
-        int64_t began_ns = aq_clock_monotonic_ns();
-        run_for(loop, time_ms);
-        double seconds = aq_ns_to_s(aq_clock_monotonic_ns() - began_ns);
-        *ret_rate = (double)(all.bytes - before) / seconds / 1e6;
+        if (all.bytes == 0) {
+            rc = aq_fail(error, AQ_E_TIMEOUT, "nobody takes messages at %s", to->push_url);
+        } else {
+            run_for(loop, WARM_UP_MS);
+            uint64_t before = all.bytes;
+            int64_t began_ns = aq_clock_monotonic_ns();
+            run_for(loop, time_ms);
+            double seconds = aq_ns_to_s(aq_clock_monotonic_ns() - began_ns);
+            *ret_rate = (double)(all.bytes - before) / seconds / 1e6;
+        }
         aq_push_close(all.push);
     }
     aq_free(all.message);

@@ -274,7 +274,11 @@ int main(int argc, char **argv)
     (void)aq_blas_settle(argv);
     int rc = argc > 2 ? aq_parse_u64(argv[2], &wanted.sharing) : 0;
     rc = rc == 0 && argc > 3 && !wanted.is_drift ? aq_parse_u64(argv[3], &wanted.steps) : rc;
-    rc = rc == 0 ? open_link(&made, &ranks.all, &error) : rc;
+    if (rc != 0 || wanted.steps == 0 || (argc > 1 && !is_wide && strcmp(argv[1], "acme") != 0)) {
+        (void)fprintf(stderr, "bench_ranks: [acme|2048 [SHARING [STEPS|drift]]]\n");
+        return EXIT_FAILURE;
+    }
+    rc = open_link(&made, &ranks.all, &error);
     rc = rc == 0 ? share(&ranks, wanted.sharing, &error) : rc;
     if (wanted.is_drift) {
         rc = rc == 0 ? measure_drift(&ranks, &wanted, &error) : rc;

@@ -56,7 +56,10 @@ static int bench_replay(int argc, char **argv)
         return status;
     }
     aq_replay_bench_plan_finish(&plan);
-    int rc = measure(&plan, &figures, &error);
+    int rc =
+        plan.json && plan.soak_s > 0
+            ? aq_fail(&error, AQ_E_INVALID, "--json: --soak prints lines as it goes, no figures")
+            : measure(&plan, &figures, &error);
     if (rc == 0 && plan.json && plan.soak_s == 0) {
         rc = aq_print_json(aq_replay_figures_json(&plan, &figures), plan.json, &error);
     } else if (rc == 0 && plan.soak_s == 0) {

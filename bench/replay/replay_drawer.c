@@ -114,18 +114,17 @@ static void on_sample(const Actorq__V1__SampleReply *answer, void *user)
     draw *asked = user;
     aq_replay_drawer *drawer = asked->drawer;
     drawer->under_way--;
-    if (!drawer->is_drawing) {
-        return;
-    }
     if (answer == NULL) {
-        fail(drawer, "Sample");
+        if (drawer->is_drawing) {
+            fail(drawer, "Sample");
+        }
         return;
     }
     note_latency(drawer, asked->asked_ns);
     if (drawer->failure == 0) {
         take(drawer, answer);
     }
-    if (drawer->failure == 0) {
+    if (drawer->failure == 0 && drawer->is_drawing) {
         ask(asked);
     }
 }

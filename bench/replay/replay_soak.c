@@ -23,11 +23,13 @@ static double budget_of(const aq_replay_load *load, const aq_rig_status *empty,
            ALLOWANCE * step_bytes * (double)transitions;
 }
 
-static int look(aq_replay_stage *stage, int64_t start_ns, double budget, aq_error *error)
+static int look(aq_replay_stage *stage, int64_t start_ns, int64_t flood_ns, double budget,
+                aq_error *error)
 {
     const uint64_t before = aq_replay_feeder_acknowledged(stage->feeder);
+    const int64_t begun_ns = aq_clock_monotonic_ns();
     aq_rig_status status;
-    int rc = aq_replay_stage_flood(stage, LOOK_NS, error);
+    int rc = aq_replay_stage_flood(stage, flood_ns, error);
     if (rc == 0) {
         rc = aq_replay_rig_status(stage->rig, &status, error);
     }
@@ -35,10 +37,11 @@ static int look(aq_replay_stage *stage, int64_t start_ns, double budget, aq_erro
         return rc;
     }
     const uint64_t came = aq_replay_feeder_acknowledged(stage->feeder) - before;
+    const int64_t now_ns = aq_clock_monotonic_ns();
     (void)printf("%5.0f s  %7.1f MiB of %.1f  %" PRIu64 " steps held  %.2f million steps/s\n",
-                 aq_ns_to_s(aq_clock_monotonic_ns() - start_ns),
-                 (double)status.resident_bytes / (1 << 20), budget / (1 << 20), status.stored,
-                 (double)came / 1e6 / aq_ns_to_s(LOOK_NS));
+                 aq_ns_to_s(now_ns - start_ns), (double)status.resident_bytes / (1 << 20),
+                 budget / (1 << 20), status.stored,
+                 (double)came / 1e6 / aq_ns_to_s(now_ns - begun_ns));
     (void)fflush(stdout);
     if ((double)status.resident_bytes > budget) {
         return aq_fail(error, AQ_E_TOO_BIG, "the shard takes %.1f MiB, more than %.1f",
@@ -55,8 +58,12 @@ static int soak(const aq_replay_bench_plan *plan, const aq_replay_load *load,
     const int64_t start_ns = aq_clock_monotonic_ns();
     aq_rig_status empty;
     int rc = aq_replay_rig_status(stage->rig, &empty, error);
-    while (rc == 0 && aq_clock_monotonic_ns() - start_ns < (int64_t)plan->soak_s * AQ_NS_PER_S) {
-        rc = look(stage, start_ns, budget_of(load, &empty, plan->transitions), error);
+    const int64_t end_ns = start_ns + (int64_t)plan->soak_s * AQ_NS_PER_S;
+    int64_t left_ns = end_ns - aq_clock_monotonic_ns();
+    while (rc == 0 && left_ns > 0) {
+        rc = look(stage, start_ns, left_ns < LOOK_NS ? left_ns : LOOK_NS,
+                  budget_of(load, &empty, plan->transitions), error);
+        left_ns = end_ns - aq_clock_monotonic_ns();
     }
     return rc;
 }
