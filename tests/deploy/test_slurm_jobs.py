@@ -105,10 +105,10 @@ class Jobs(unittest.TestCase):
             self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), status)
             self.assertEqual(self.said("scontrol requeue 7"), times)
 
-    def slowly(self):
+    def slowly(self, pause="sleep 0.05"):
         """An environment in which each command of the job takes its time: what it starts may be
         over before it looks."""
-        self.put("slowly", "trap 'sleep 0.05' DEBUG; set -T")
+        self.put("slowly", f"trap '{pause}' DEBUG; set -T")
         return {"BASH_ENV": os.path.join(self.folder, "slowly")}
 
     def test_what_dies_before_the_job_looks_has_died(self):
@@ -134,6 +134,14 @@ class Jobs(unittest.TestCase):
         self.wait_for("actorq-learner", 2)
         self.begin("actors.sbatch")
         self.wait_for("actorq-actor --learner tcp://", 1)
+
+    def test_a_head_whose_run_is_over_before_its_shard_began_ends(self):
+        self.program("actorq-learner", "exit 0")
+        self.program("actorq-replay", self.WAITS)
+        slow_subshells = self.slowly("[ $BASHPID = $$ ] || sleep 0.5")
+        self.assertEqual(self.begin("head.sbatch", **slow_subshells).wait(PATIENCE_S), 0)
+        self.assertEqual(self.said("actorq-replay"), 0)
+        self.assertEqual(self.said("scontrol requeue"), 0)
 
     def test_certificates_that_are_there_are_left_alone(self):
         self.program("actorq-learner", "exit 0")
