@@ -343,7 +343,7 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(words[:2], ["actorq", "sweep"])
         words = [word.replace("/runs/", f"{folder}/").replace("/etc/actorq", folder)
                  for word in words]
-        subprocess.run([ACTORQ, *words[1:]], check=True, capture_output=True, timeout=60)
+        subprocess.run([ACTORQ, *words[1:]], check=True, capture_output=True, timeout=240)
 
     def test_each_engine_founds_a_sweep_often_and_works_at_it(self):
         services = load("sweep.yaml")["services"]
@@ -367,7 +367,7 @@ class Sweeps(unittest.TestCase):
             for words in ([f"{folder}/spec.yaml"], [f"{folder}/spec.yaml"], []):
                 subprocess.run(["bash", os.path.join(DEPLOY, "slurm", "sweep.sbatch"),
                                 f"{folder}/all", *words], check=True, capture_output=True,
-                               timeout=60, env={"PATH": f"{folder}:/usr/bin:/bin"})
+                               timeout=240, env={"PATH": f"{folder}:/usr/bin:/bin"})
             with open(f"{folder}/all/journal.jsonl", encoding="ascii") as file:
                 self.assertIn('"event": "end"', file.read())
 

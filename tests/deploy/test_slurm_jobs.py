@@ -34,8 +34,8 @@ class Jobs(unittest.TestCase):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
             file.write(text)
 
-    def program(self, name, script):
-        self.put(name, f'#!/bin/sh\ncd {shlex.quote(self.folder)}\n'
+    def program(self, name, script, first=""):
+        self.put(name, f'#!/bin/sh\n{first}\ncd {shlex.quote(self.folder)}\n'
                        f'echo "{name} $*" >>said\n{script}\n')
         os.chmod(os.path.join(self.folder, name), 0o755)
 
@@ -74,12 +74,15 @@ class Jobs(unittest.TestCase):
             pass
         job.wait()
 
-    # A program that goes on until it is told to end, or ten minutes.
-    WAITS = "trap 'exit 0' TERM; for _ in $(seq 6000); do sleep 0.1; done"
+    def waits(self, name, first=""):
+        """A program that goes on until it is told to end, or ten minutes; from when it says that
+        it was started."""
+        self.program(name, f"{first}\nfor _ in $(seq 6000); do sleep 0.1; done",
+                     first="trap 'exit 0' TERM")
 
     def test_a_shard_that_dies_alone_is_started_again_with_its_steps(self):
-        self.program("actorq-learner", self.WAITS)
-        self.program("actorq-replay", "[ -e once ] || { touch once; exit 3; }\n" + self.WAITS)
+        self.waits("actorq-learner")
+        self.waits("actorq-replay", "[ -e once ] || { touch once; exit 3; }")
         job = self.begin("head.sbatch")
         self.wait_for("actorq-replay", 2)
         with open(os.path.join(self.folder, "said"), encoding="utf-8") as file:
@@ -92,14 +95,14 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.said("scontrol requeue 7"), 1)
 
     def test_a_head_whose_shard_will_not_live_goes_back_to_the_queue(self):
-        self.program("actorq-learner", self.WAITS)
+        self.waits("actorq-learner")
         self.program("actorq-replay", "exit 3")
         self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 1)
         self.assertEqual(self.said("actorq-replay"), 5)
         self.assertEqual(self.said("scontrol requeue 7"), 1)
 
     def test_a_head_whose_learner_asks_to_be_started_again_goes_back_to_the_queue(self):
-        self.program("actorq-replay", self.WAITS)
+        self.waits("actorq-replay")
         for status, times in ((74, 1), (75, 2), (1, 2)):
             self.program("actorq-learner", f"exit {status}")
             self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), status)
@@ -112,8 +115,8 @@ class Jobs(unittest.TestCase):
         return {"BASH_ENV": os.path.join(self.folder, "slowly")}
 
     def test_what_dies_before_the_job_looks_has_died(self):
-        self.program("actorq-learner", self.WAITS)
-        self.program("actorq-replay", "[ -e once ] || { touch once; exit 3; }\n" + self.WAITS)
+        self.waits("actorq-learner")
+        self.waits("actorq-replay", "[ -e once ] || { touch once; exit 3; }")
         self.begin("head.sbatch", **self.slowly())
         self.wait_for("actorq-replay", 2)
         self.program("actorq-actor", "exit 3")
@@ -123,13 +126,13 @@ class Jobs(unittest.TestCase):
 
     def test_a_head_whose_run_is_over_ends(self):
         self.program("actorq-learner", "sleep 0.3")
-        self.program("actorq-replay", self.WAITS)
+        self.waits("actorq-replay")
         self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 0)
         self.assertEqual(self.said("scontrol requeue"), 0)
         self.assertEqual(self.begin("actors.sbatch").wait(PATIENCE_S), 0)  # which began too late
         self.assertEqual(self.said("actorq-actor"), 0)
-        self.program("actorq-learner", self.WAITS)
-        self.program("actorq-actor", self.WAITS)
+        self.waits("actorq-learner")
+        self.waits("actorq-actor")
         self.begin("head.sbatch")
         self.wait_for("actorq-learner", 2)
         self.begin("actors.sbatch")
@@ -137,15 +140,44 @@ class Jobs(unittest.TestCase):
 
     def test_a_head_whose_run_is_over_before_its_shard_began_ends(self):
         self.program("actorq-learner", "exit 0")
-        self.program("actorq-replay", self.WAITS)
+        self.waits("actorq-replay")
         slow_subshells = self.slowly("[ $BASHPID = $$ ] || sleep 0.5")
         self.assertEqual(self.begin("head.sbatch", **slow_subshells).wait(PATIENCE_S), 0)
         self.assertEqual(self.said("actorq-replay"), 0)
         self.assertEqual(self.said("scontrol requeue"), 0)
 
+    def test_a_head_whose_run_was_over_when_its_time_was_ends(self):
+        """Its learner says goodbye while it is told to end."""
+        self.waits("actorq-replay")
+        os.mkdir(os.path.join(self.folder, "run"))
+        self.put("run/metrics.jsonl", '{"event":"end","wall_s":1}\n')
+        self.waits("actorq-learner")
+        job = self.begin("head.sbatch")
+        self.wait_for("actorq-learner", 1)
+        job.terminate()
+        self.assertEqual(job.wait(PATIENCE_S), 0)
+        self.assertEqual(self.said("scontrol requeue"), 0)
+
+    def test_a_head_whose_time_is_over_before_its_shard_was_started_goes_back_to_the_queue(self):
+        self.waits("actorq-learner")
+        self.waits("actorq-replay")
+        job = self.begin("head.sbatch", **self.slowly("[ $BASHPID != $$ ] || sleep 0.05"))
+        self.wait_for("actorq-learner", 1)
+        job.terminate()
+        self.assertEqual(job.wait(PATIENCE_S), 0)
+        self.assertEqual(self.said("scontrol requeue 7"), 1)
+
+    def test_actors_that_are_told_to_end_before_they_listen_go_back_to_the_queue(self):
+        self.program("actorq-actor", "sleep 600")
+        job = self.begin("actors.sbatch")
+        self.wait_for("actorq-actor", 1)
+        job.terminate()
+        self.assertEqual(job.wait(PATIENCE_S), 0)
+        self.assertEqual(self.said("scontrol requeue 7"), 1)
+
     def test_certificates_that_are_there_are_left_alone(self):
         self.program("actorq-learner", "exit 0")
-        self.program("actorq-replay", self.WAITS)
+        self.waits("actorq-replay")
         os.mkdir(os.path.join(self.folder, "certs"))  # of somebody who keeps the operator's away
         self.put("certs/ca.pem", "")
         self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 0)
@@ -156,7 +188,7 @@ class Jobs(unittest.TestCase):
 
     def actor(self, **environment):
         """How often the job of an actor that got SIGTERM went back to the queue, and the job."""
-        self.program("actorq-actor", self.WAITS)
+        self.waits("actorq-actor")
         before, job = self.said("actorq-actor"), self.begin("actors.sbatch", **environment)
         self.wait_for("actorq-actor", before + 1)
         job.terminate()
