@@ -29,8 +29,8 @@ enum { TICK_MS = 5 };
 #define SILENCE_PER_TICK_NS (50 * AQ_NS_PER_MS)
 
 /* How long an ended run is served, unless all have left before, so that members hear of the end at
- * one of their next heartbeats, also on a machine that is short of time. Who misses it waits for
- * another learner. */
+ * one of their next heartbeats, also on a machine that is short of time, and in spite of a first
+ * signal. Who misses it waits for another learner. */
 #define FAREWELL_NS_MIN (10 * AQ_NS_PER_S)
 #define FAREWELL_BEATS  3
 
@@ -128,6 +128,13 @@ static void tick_training(learner *self, int64_t now_ns)
     self->ended = aq_coordinator_tick(self->parts.coordinator, now_ns) != AQ_RUN_RUNNING;
 }
 
+/* Members of an earlier life look for this one, which may be over before they have found it. */
+static bool is_looked_for(const learner *self, int64_t now_ns)
+{
+    return self->parts.folder.resumed && !self->signalled &&
+           now_ns - self->parts.started_ns < FAREWELL_NS_MIN;
+}
+
 static bool farewell_is_over(const learner *self, int64_t now_ns)
 {
     int64_t farewell_ns =
@@ -135,7 +142,8 @@ static bool farewell_is_over(const learner *self, int64_t now_ns)
     if (farewell_ns < FAREWELL_NS_MIN) {
         farewell_ns = FAREWELL_NS_MIN;
     }
-    return aq_coordinator_member_count(self->parts.coordinator) == 0 ||
+    return (aq_coordinator_member_count(self->parts.coordinator) == 0 &&
+            !is_looked_for(self, now_ns)) ||
            now_ns - self->farewell_ns > farewell_ns;
 }
 
@@ -151,7 +159,7 @@ static void on_tick(uv_timer_t *timer)
     if (!self->ended && !self->signalled) {
         end_with_ranks(self);
     }
-    if (self->signalled) {
+    if (self->signalled && !self->ended) {
         uv_stop(&self->loop);
         return;
     }
@@ -193,10 +201,12 @@ static void on_signal(uv_signal_t *signal_handle, int number)
 {
     learner *self = signal_handle->data;
     aq_notify_stopping(self->notify);
-    aq_log(AQ_LOG_INFO, "stopping", "the run can be resumed", "signal=%d", number);
-    self->is_cut_short = self->is_keeping && self->signalled;
+    aq_log(AQ_LOG_INFO, "stopping",
+           self->ended ? "once members know that the run has ended" : "the run can be resumed",
+           "signal=%d", number);
+    self->is_cut_short = (self->is_keeping || self->ended) && self->signalled;
     self->signalled = true;
-    if (!self->is_keeping || self->is_cut_short) {
+    if (!(self->is_keeping || self->ended) || self->is_cut_short) {
         uv_stop(&self->loop);
     }
 }
