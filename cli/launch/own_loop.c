@@ -26,14 +26,6 @@ int aq_own_loop_init(aq_own_loop *loop, aq_own_loop_signalled signalled, void *u
     return rc;
 }
 
-void aq_own_loop_drain(aq_own_loop *loop)
-{
-    for (size_t i = 0; i < AQ_END_SIGNALS; i++) {
-        uv_close((uv_handle_t *)&loop->signals.handles[i], NULL);
-    }
-    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
-}
-
 void aq_own_loop_fini(aq_own_loop *loop)
 {
     (void)aq_loop_close(&loop->uv);

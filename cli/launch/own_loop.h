@@ -23,9 +23,6 @@ typedef struct aq_own_loop {
 int aq_own_loop_init(aq_own_loop *loop, aq_own_loop_signalled signalled, void *user,
                      aq_error *error) AQ_MUST_USE;
 
-/* Hears no signal any more, and runs until what closes by itself has done so; then fini. */
-void aq_own_loop_drain(aq_own_loop *loop);
-
 /* Closes whatever handles are open in it. */
 void aq_own_loop_fini(aq_own_loop *loop);
 

@@ -125,6 +125,19 @@ static void print_run(const seed_run *run)
     (void)fflush(stdout);
 }
 
+/* A run that was interrupted before there was one leaves nothing, as if it had not been started. */
+static bool take_back(seed_run *run)
+{
+    char path[PATH_BYTES];
+    path_of(run, "", path, sizeof(path));
+    if (!run->all->interrupted || aq_path_exists_in(path, "run.json")) {
+        return false;
+    }
+    aq_train_folder_drop(path);
+    run->is_started = false;
+    return true;
+}
+
 /* It said nothing itself; the others may do better. */
 static void say_killed(const seed_run *run, int signal_number)
 {
@@ -132,6 +145,18 @@ static void say_killed(const seed_run *run, int signal_number)
     path_of(run, "", path, sizeof(path));
     aq_print_line(stderr, "%s was ended by signal %d (%s)", path, signal_number,
                   strsignal(signal_number));
+}
+
+static void settle_lost(seed_run *run, int signal_number)
+{
+    if (take_back(run)) {
+        return;
+    }
+    if (signal_number != 0) {
+        say_killed(run, signal_number);
+    } else {
+        run->all->stopped = true; /* it said why, and so would the others */
+    }
 }
 
 static void on_run_ended(aq_own_child *child, int signal_number, int64_t status)
@@ -143,10 +168,8 @@ static void on_run_ended(aq_own_child *child, int signal_number, int64_t status)
     read_result(run);
     if (run->result != NULL) {
         print_run(run);
-    } else if (signal_number != 0) {
-        say_killed(run, signal_number);
     } else {
-        all->stopped = true; /* it said why, and so would the others */
+        settle_lost(run, signal_number);
     }
     start_more(all);
 }
@@ -304,6 +327,9 @@ static int judge(const seed_runs *all, aq_error *error)
     if (lost > 0) {
         return aq_fail(error, AQ_E_IO, "%zu of %zu runs came to nothing%s", lost, begun,
                        begun < all->count ? "; the others were not begun" : "");
+    }
+    if (begun == 0) {
+        return aq_fail(error, AQ_E_IO, "interrupted: there is no run yet");
     }
     return failed > 0 ? aq_fail(error, AQ_E_CORRUPT, "%zu of %zu runs diverged or ended in trouble",
                                 failed, all->count)

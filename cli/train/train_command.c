@@ -250,7 +250,7 @@ static void say_start(const aq_run_config *config, const aq_train_options *optio
 }
 
 /* A folder of which nothing came is removed again, so that the command can be given again, mended:
- * no daemon was started, or one refused its first start. */
+ * no daemon was started, one refused its first start, or it was too early for a run. */
 static void drop_unbegun(int rc, const aq_train_options *options)
 {
     if (!options->resume && (rc == AQ_E_PEER || !aq_path_exists_in(options->run_dir, "logs"))) {
@@ -271,6 +271,11 @@ static int run_session(aq_train_arguments *arguments, const aq_run_config *confi
     if (rc == 0) {
         say_start(config, options);
         rc = aq_train_session_run(config, options, ret_result, error);
+    }
+    if (rc == 0 && ret_result->interrupted && !aq_path_exists_in(options->run_dir, "run.json")) {
+        aq_train_result_fini(ret_result);
+        aq_train_folder_drop(options->run_dir);
+        return aq_fail(error, AQ_E_IO, "interrupted: there is no run yet");
     }
     if (rc != 0) {
         drop_unbegun(rc, options);

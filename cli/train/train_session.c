@@ -423,7 +423,6 @@ static void destroy(train_session *session)
     aq_run_watch_close(session->watch);
     aq_supervisor_close(session->supervisor);
     uv_close((uv_handle_t *)&session->stop_timer, NULL);
-    aq_own_loop_drain(&session->loop);
     aq_own_loop_fini(&session->loop);
     aq_socket_folder_remove(&session->sockets);
     char path[PATH_MAX + 32];

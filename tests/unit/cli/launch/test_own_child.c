@@ -32,6 +32,5 @@ TEST(a_program_that_is_not_there_is_named_and_leaves_nothing_in_the_loop)
     assert_succeeds(aq_own_loop_init(&loop, on_signal, NULL, &refusal));
     assert_refused(aq_own_child_start(&loop.uv, &child, &spec, &refusal), AQ_E_IO,
                    "actorq train could not be started: no such file or directory");
-    aq_own_loop_drain(&loop);
-    assert_int_equal(uv_loop_close(&loop.uv), 0);
+    assert_true(aq_loop_close(&loop.uv));
 }
