@@ -42,7 +42,8 @@ BANNED = {
          ("common/base/memory.c",)),
         (r"assert", "AQ_ASSERT, which stays in every build", ()),
         (r"abort|exit|_exit|_Exit|quick_exit", "only a main ends the process",
-         ("common/base/assert.c", "*_main.c")),
+         ("common/base/assert.c", "common/sys/process.c",  # as a signal does
+          "*_main.c")),
         (r"v?fork|system|popen", "libuv spawns processes: NNG does not survive a fork", ()),
         (r"time|clock_gettime|gettimeofday|clock",
          "common/base/clock is the one place that reads clocks",

@@ -18,6 +18,7 @@ void aq_daemon_begin(const char *role, int64_t id)
     aq_memory_use_one_heap();
     aq_log_open(role, id);
     aq_process_let_writes_fail();
+    aq_process_let_signals_end_it();
     aq_process_allow_descriptors();
     if (aq_log_problem()) {
         aq_log(AQ_LOG_WARN, "environment_ignored", "ACTORQ_LOG is not a level; info is used",

@@ -60,9 +60,9 @@ bool aq_loop_close(uv_loop_t *loop)
 
 bool aq_loop_close_last(uv_loop_t *loop)
 {
-    bool closed = aq_loop_close(loop);
+    uv_walk(loop, close_handle, NULL); /* from here on signals would end it */
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGHUP, SIG_IGN);
-    return closed;
+    return aq_loop_close(loop);
 }

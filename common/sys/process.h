@@ -19,6 +19,10 @@ int aq_process_follow_parent(int64_t parent, aq_error *error) AQ_MUST_USE;
  * process. */
 void aq_process_let_writes_fail(void);
 
+/* The first process of a container has no default: until it watches SIGTERM and SIGINT it would not
+ * hear of them, and be killed a while later. */
+void aq_process_let_signals_end_it(void);
+
 /* As many descriptors as the system lets this process have, instead of the fewer that it starts
  * with: each connection takes one. */
 void aq_process_allow_descriptors(void);
