@@ -25,10 +25,10 @@
 enum {
     PERIOD_MS = 1000,
     LOOK_MS = 100,
-    USUAL_ROWS = 24, /* of a terminal that doesn't say */
+    SILENT_LOOKS = 30, /* more than run_watch waits for one answer */
+    USUAL_ROWS = 24,   /* of a terminal that doesn't say */
     USUAL_COLUMNS = 80,
 };
-#define SILENCE_NS (3 * AQ_NS_PER_S) /* more than run_watch waits for one answer */
 
 typedef struct status_watch {
     const char *endpoint; /* as given */
@@ -40,7 +40,8 @@ typedef struct status_watch {
     aq_run_watch *watch;
     int64_t started_ns;
     int64_t first_ns; /* how long the first answer may take */
-    int64_t heard_ns; /* 0: never */
+    bool is_heard;
+    uint32_t silent_looks; /* not by the clock: this process may stand still, too */
     bool run_is_over;
     bool silent; /* that it does not answer was said */
     bool done;
@@ -77,7 +78,8 @@ static int show_page(const status_watch *watch, const Actorq__V1__StatusReply *s
 static void on_status(void *user, const Actorq__V1__StatusReply *status)
 {
     status_watch *watch = user;
-    watch->heard_ns = aq_clock_monotonic_ns();
+    watch->is_heard = true;
+    watch->silent_looks = 0;
     watch->silent = false;
     watch->run_is_over = status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_UNKNOWN &&
                          status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
@@ -126,7 +128,7 @@ static void on_silence(status_watch *watch)
         aq_run_watch_close(watch->watch);
         watch->watch = NULL;
         memcpy(watch->url, url, sizeof(url));
-        watch->heard_ns = aq_clock_monotonic_ns(); /* it has as long as after an answer */
+        watch->silent_looks = 0; /* it has as long as after an answer */
         watch->silent = false;
         rc = ask(watch);
         if (rc != 0) {
@@ -142,15 +144,14 @@ static void on_silence(status_watch *watch)
 static void on_look(uv_timer_t *timer)
 {
     status_watch *watch = timer->data;
-    int64_t now_ns = aq_clock_monotonic_ns();
     if (is_refused(watch)) {
         finish(watch,
                aq_fail(watch->error, AQ_E_PEER, "%s", aq_run_watch_outcome(watch->watch)->message));
-    } else if (!watch->heard_ns) {
-        if (now_ns - watch->started_ns >= watch->first_ns) {
+    } else if (!watch->is_heard) {
+        if (aq_clock_monotonic_ns() - watch->started_ns >= watch->first_ns) {
             finish(watch, fail_unheard(watch));
         }
-    } else if (now_ns - watch->heard_ns >= SILENCE_NS) {
+    } else if (++watch->silent_looks >= SILENT_LOOKS) {
         on_silence(watch);
     }
 }

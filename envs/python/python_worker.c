@@ -389,25 +389,20 @@ static ssize_t receive_answer(const aq_python_worker *worker, uint32_t *answer)
 {
     const int64_t start_ns = aq_clock_monotonic_ns();
     struct pollfd poller = {.fd = worker->process.channel, .events = POLLIN};
-    int64_t left_ns;
-    ssize_t got;
-    do {
-        got = recv(worker->process.channel, answer, sizeof(*answer), MSG_DONTWAIT);
-        if (got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+    bool is_late = false; /* then it is asked once more: this thread may have stood still */
+    for (;;) {
+        const ssize_t got = recv(worker->process.channel, answer, sizeof(*answer), MSG_DONTWAIT);
+        if (got >= 0 || is_late || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
             return got;
         }
-        (void)sched_yield();
-        left_ns = start_ns + worker->timeout_ns - aq_clock_monotonic_ns();
-    } while (left_ns > worker->timeout_ns - ASKING_NS);
-    while (got < 0 && left_ns > 0) { /* signals wake it, and change nothing about the end */
-        (void)poll(&poller, 1, (int)(left_ns / AQ_NS_PER_MS + 1));
-        got = recv(worker->process.channel, answer, sizeof(*answer), MSG_DONTWAIT);
-        if (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-            break;
+        const int64_t left_ns = start_ns + worker->timeout_ns - aq_clock_monotonic_ns();
+        is_late = left_ns <= 0;
+        if (left_ns > worker->timeout_ns - ASKING_NS) {
+            (void)sched_yield();
+        } else if (!is_late) { /* signals wake it, and change nothing about the end */
+            (void)poll(&poller, 1, (int)(left_ns / AQ_NS_PER_MS + 1));
         }
-        left_ns = start_ns + worker->timeout_ns - aq_clock_monotonic_ns();
     }
-    return got;
 }
 
 bool aq_python_worker_work(aq_python_worker *worker, uint32_t first, uint32_t count)
