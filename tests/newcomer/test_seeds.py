@@ -37,9 +37,12 @@ class TestSeeds(Newcomer):
         self.assertIn("ended at its limit", self.works("actorq runs all"))
 
     def test_a_run_that_is_killed_takes_no_other_with_it(self):
-        with training(*SEEDS, "2", "--jobs", "1", *SHORT.split()) as train:
+        with training(*SEEDS, "2", "--jobs", "1", *SHORT.split(), "--set",
+                      "limits.env_steps=1000000000") as train:
             wait("the first run", lambda: os.path.exists("all/seed-1/config.yaml"))
             os.kill(below(train.pid)[0], signal.SIGKILL)
+            wait("the second", lambda: self.type("actorq set all/seed-2 limits.env_steps=1500")
+                 .returncode == 0)
             said, failed = train.communicate(timeout=SECONDS_MAX)
         self.assertEqual(train.returncode, 1)
         self.assertIn("all/seed-1 was ended by signal 9", failed)

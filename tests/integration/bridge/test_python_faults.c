@@ -219,14 +219,14 @@ TEST(a_worker_that_ends_itself_is_started_again)
 TEST(a_worker_that_hangs_is_killed_and_started_again)
 {
     bridge_lane lanes[LANES];
-    aq_env *env = bridge_open("py:bridge_tasks:Hanging?timeout_s=6");
+    aq_env *env = bridge_open("py:bridge_tasks:Hanging?timeout_s=15");
     init_lanes(lanes, env);
     pid_t worker = bridge_child_of(getpid());
     for (size_t i = 0; i < LANES; i++) {
         assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_GOES_ON);
         assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_GOES_ON);
     }
-    assert_all_restart(lanes, "did not answer within 6 s");
+    assert_all_restart(lanes, "did not answer within 15 s");
     assert_true(bridge_wait_until_gone(worker, GONE_MS));
     fini_lanes(lanes, env);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <sys/wait.h>
 
+#include "common/base/clock.h"
 #include "tests/integration/cli/program.h"
 #include "tests/support/chance.h"
 #include "tests/support/test.h"
@@ -87,13 +88,24 @@ void program_wait_for_words(const char *words)
     }
 }
 
-static void take_out(void)
+static void read_out(void)
 {
-    rewind(out_file);
-    size_t size = fread(result.out, 1, PROGRAM_TEXT_MAX, out_file);
-    assert_true(size < PROGRAM_TEXT_MAX);
+    const ssize_t size = pread(fileno(out_file), result.out, PROGRAM_TEXT_MAX, 0);
+    assert_true(size >= 0 && size < PROGRAM_TEXT_MAX);
     result.out[size] = '\0';
-    (void)fclose(out_file);
+}
+
+void program_wait_for_out(const char *words, size_t times)
+{
+    size_t found = 0;
+    while (found < times) {
+        aq_clock_wait_until(aq_clock_monotonic_ns() + 20 * AQ_NS_PER_MS);
+        read_out();
+        found = 0;
+        for (const char *at = result.out; (at = strstr(at, words)) != NULL; at++) {
+            found++;
+        }
+    }
 }
 
 const program_result *program_wait(void)
@@ -104,7 +116,8 @@ const program_result *program_wait(void)
     (void)close(err_pipe);
     assert_int_equal(waitpid(running, &status, 0), running);
     running = 0;
-    take_out();
+    read_out();
+    (void)fclose(out_file);
     result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return &result;
 }

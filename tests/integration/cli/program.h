@@ -35,7 +35,8 @@ const char *program_short_run(uint64_t env_steps);
 /* Starts it and returns at once; program_wait waits for its end. One at a time. */
 void program_start(const char *first, ...) __attribute__((sentinel));
 pid_t program_pid(void);
-void program_wait_for_words(const char *words); /* on standard error */
+void program_wait_for_words(const char *words);             /* on standard error */
+void program_wait_for_out(const char *words, size_t times); /* so often on the other */
 const program_result *program_wait(void);
 
 /* The same, and it succeeds, or fails with status 1 and one sentence with these words. */

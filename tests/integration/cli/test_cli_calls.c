@@ -137,15 +137,12 @@ static size_t count_lines(const char *text, const char *start)
 TEST_LIVE(a_watch_ends_when_the_run_is_over_and_the_daemon_gone)
 {
     program_start("status", live->url, "--watch", "--json", NULL);
-    fake_daemon_wait_asked(live->daemon, 2);
+    program_wait_for_out("RUN_STATE_RUNNING", 2);
     fake_daemon_end_run(live->daemon);
-    /* The next answer may have been on its way; who is given a third has heard the second. */
-    fake_daemon_wait_asked(live->daemon, fake_daemon_asked(live->daemon) + 3);
+    program_wait_for_out("RUN_STATE_SOLVED", 2);
     restart_daemon(live, "tcp://127.0.0.1:0"); /* at another port */
-    const program_result *result = program_wait();
+    (void)program_wait();
     program_assert_success();
-    assert_true(count_lines(result->out, "{\"role\":\"learner\"") >= 4);
-    program_assert_out("RUN_STATE_SOLVED");
 }
 
 TEST_LIVE(a_watch_of_a_folder_ends_when_it_names_no_learner)
@@ -197,18 +194,17 @@ TEST_LIVE(a_watch_ends_when_it_is_refused)
 
 TEST(a_watch_of_nobody_says_why)
 {
-    program_refuses("tcp://localhost:1 gave no answer within 1500 ms: localhost is ", "status",
-                    "tcp://localhost:1", "--watch", "--timeout-ms", "1500", NULL);
+    program_refuses("tcp://localhost:1 gave no answer within 5000 ms: localhost is ", "status",
+                    "tcp://localhost:1", "--watch", "--timeout-ms", "5000", NULL);
 }
 
 TEST_LIVE(a_watch_shows_page_after_page)
 {
     program_start("status", live->url, "-w", NULL);
-    fake_daemon_wait_asked(live->daemon, 3);
+    program_wait_for_out("learner at ", 2);
     assert_int_equal(kill(program_pid(), SIGINT), 0);
     const program_result *result = program_wait();
     assert_int_equal(result->exit_status, -1); /* Ctrl-C ends it, as it says */
-    assert_true(count_lines(result->out, "learner at ") >= 2);
     assert_null(strchr(result->out, '\033'));
 }
 

@@ -131,7 +131,7 @@ class TestNames(unittest.TestCase):
     def test_a_command_says_what_came_of_each_address(self):
         words = "localhost is ::1, 127.0.0.1; ::1: refused; 127.0.0.1: refused"
         for command in (["call", "tcp://" + self.nobody, "Operations/Status", "--timeout-ms",
-                         "5000"], ["health", self.nobody]):
+                         "20000"], ["health", self.nobody]):
             status, said = self.run_actorq(*command)
             self.assertEqual(status, 1)
             self.assertIn(words, said)
