@@ -89,8 +89,10 @@ T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8:
 KEEPING = threading.Lock()
 
 
-def run_name(task, form, seed):
-    return f"{task}-{form}-{seed}"
+def run_name(arguments, task, form, seed):
+    """Of its folder, too: a run of another preset, or of other settings, is not gone on with."""
+    return "-".join([arguments.preset, task, form, str(seed),
+                     *(assignment.replace("/", "_") for assignment in arguments.set)])
 
 
 def begin(arguments, task, form, seed):
@@ -135,22 +137,23 @@ def keep(arguments, task, form, seed, result):
     subject = SUBJECTS[arguments.preset]
     repeat = subject.frames_of_step
     steps = subject.frames // repeat
-    points = binned_returns(arguments.work / "runs" / run_name(task, form, seed), steps // BINS,
-                            steps)
+    folder = arguments.work / "runs" / run_name(arguments, task, form, seed)
+    points = binned_returns(folder, steps // BINS, steps)
     with KEEPING:
-        append(arguments.curves / RUNS, RUN_COLUMNS,
-               [[arguments.preset, task, form, seed, f"{result['return_mean']:.2f}",
-                 f"{result['fallback_share']:.4f}", f"{result['wall_s']:.0f}",
-                 f"{result['cpu_s']:.0f}"]])
         append(curve_file(arguments, task),
                ["format", "seed", steps_name(arguments), "return_mean", "episodes"],
                [[form, seed, steps * repeat, f"{value:.2f}", episodes]
                 for steps, value, episodes in points])
+        # Last: the curve is what says that a run was made, and no run is counted twice.
+        append(arguments.curves / RUNS, RUN_COLUMNS,
+               [[arguments.preset, task, form, seed, f"{result['return_mean']:.2f}",
+                 f"{result['fallback_share']:.4f}", f"{result['wall_s']:.0f}",
+                 f"{result['cpu_s']:.0f}"]])
 
 
 def train(arguments, task, form, seed):
     """One run, in DIR/runs until it has ended."""
-    name = run_name(task, form, seed)
+    name = run_name(arguments, task, form, seed)
     folder = arguments.work / "runs" / name
     if seed in finished_seeds(arguments, task, form):
         return f"{name} was made"
