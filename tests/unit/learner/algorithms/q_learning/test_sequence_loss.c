@@ -75,7 +75,7 @@ TEST(what_is_rescaled_comes_back)
 TEST(values_are_told_as_rewards_are_counted)
 {
     static const float reward[STEPS], bootstrap[STEPS];
-    float online[(STEPS + 1) * ACTIONS], room[STEPS + 1], d[(STEPS + 1) * ACTIONS], priority;
+    float online[(STEPS + 1) * ACTIONS] = {0}, room[STEPS + 1], d[(STEPS + 1) * ACTIONS], priority;
     const aq_sequence_rule rule = {
         .actions = ACTIONS, .n_step = 1, .huber_delta = 1, .is_rescaled = true};
     const aq_sequence_values values = values_of(online, reward, bootstrap);
