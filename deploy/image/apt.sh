@@ -22,7 +22,7 @@ trap restore EXIT
 if [ -n "${APT_MIRROR-}" ]; then
     find /etc/apt/sources.list* -type f -exec sed -i \
         -e "s|http://deb.debian.org/debian-security|${APT_SECURITY_MIRROR:-$APT_MIRROR-security}|" \
-        -e "s|http://deb.debian.org/debian|$APT_MIRROR|" {} +
+        -e t -e "s|http://deb.debian.org/debian|$APT_MIRROR|" {} +
 fi
 printf '%s\n' "${APT_CONF-}" >"$kept/apt.conf"
 export APT_CONFIG="$kept/apt.conf" DEBIAN_FRONTEND=noninteractive

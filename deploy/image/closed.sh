@@ -5,6 +5,8 @@
 set -eu
 image=$1
 shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 # The folders as Debian links them, so that the image can also be laid over one of Debian's.
 for folder in bin lib lib64 sbin; do
@@ -14,19 +16,31 @@ done
 mkdir -p "$image/etc" "$image/var/lib/dpkg/status.d"
 mkdir -p -m 1777 "$image/tmp"
 
+# Not one pipeline: of that only the last command can fail.
 for program; do
-    echo "$program"
-    ldd "$program" | grep -o '/[^ ]*'
-done | sort -u | while read -r file; do
+    ldd "$program" >"$work/loaded"
+    if grep 'not found' "$work/loaded" >&2; then
+        echo "closed.sh: $program loads what is not there" >&2
+        exit 1
+    fi
+    echo "$program" >>"$work/files"
+    grep -o '/[^ ]*' "$work/loaded" >>"$work/files"
+done
+sort -u -o "$work/files" "$work/files"
+
+while read -r file; do
     mkdir -p "$image$(dirname "$file")"
     cp -L "$file" "$image$file"
     # dpkg may know the path with or without the /usr before it.
     path=$(realpath "$file")
     dpkg-query --search "$path" 2>/dev/null || dpkg-query --search "${path#/usr}" 2>/dev/null ||
         true
-done | sed 's/: .*//' | sort -u | while read -r package; do
+done <"$work/files" >"$work/owners"
+sed 's/: .*//' "$work/owners" | sort -u >"$work/packages"
+
+while read -r package; do
     name=${package%%:*}
     dpkg-query --status "$package" >"$image/var/lib/dpkg/status.d/$name"
     mkdir -p "$image/usr/share/doc/$name"
     cp -L "/usr/share/doc/$name/copyright" "$image/usr/share/doc/$name/"
-done
+done <"$work/packages"

@@ -11,6 +11,8 @@ set -eu
 [ -z "${ACTORQ_TASK:-}" ] || set -- --set "task=$ACTORQ_TASK" "$@"
 [ -n "${ACTORQ_RANK_NAME:-}" ] || exec actorq-learner "$@"
 
+# It is the first process of its container, which hears of no signal that it does not watch.
+trap 'exit 0' TERM INT
 tries=0
 while :; do
     hosts=

@@ -30,6 +30,15 @@ for name in ACTORQ_CERTS ACTORQ_TOKEN_FILE ACTORQ_LOG OPENBLAS_NUM_THREADS; do
     eval "[ -z \"\${$name:-}\" ]" || given="$given -x $name"
 done
 
+mpirun=
+told=no
+# shellcheck disable=SC2317 # by the trap
+end() {
+    told=yes
+    first=$(cat "$own/first" 2>/dev/null) || true
+    kill -TERM "${first:-$mpirun}" 2>/dev/null || true
+}
+trap end TERM INT
 # The first rank has 2 s for its checkpoint when another has died; a file has its process id.
 # shellcheck disable=SC2016,SC2086,SC2116 # expanded by the inner shell; meant to be words
 mpirun -n "$count" --host "$list" --bind-to none \
@@ -37,8 +46,7 @@ mpirun -n "$count" --host "$list" --bind-to none \
     --mca odls_base_sigkill_timeout 2 $given ${ACTORQ_MPI:-} \
     sh -c '[ "$OMPI_COMM_WORLD_RANK" != 0 ] || echo $$ >"$0/first"; exec "$@"' "$own" "$@" &
 mpirun=$!
-# shellcheck disable=SC2064 # which are known by now
-trap "kill -TERM \$(cat '$own/first' || echo $mpirun)" TERM INT
+[ "$told" = no ] || end
 # When the first has ended, so have all, or will: mpirun would wait for a host that is cut off.
 left_s=5
 while [ "$left_s" -gt 0 ] && kill -0 "$mpirun" 2>/dev/null; do

@@ -162,7 +162,7 @@ wait_for 60 'the actors are back' members_are 2
 
 # trained_by COUNT: the newest figures are of so many ranks.
 trained_by() {
-    tail -n 200 "$run/run/metrics.jsonl" | grep -q -E "\"ranks\": *$1(\.0)?[,}]"
+    grep -q -E "\"ranks\": *$1(\.0)?[,}]" <(tail -n 200 "$run/run/metrics.jsonl")
 }
 
 if [ "$ranks" -gt 1 ]; then

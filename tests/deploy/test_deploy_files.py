@@ -250,6 +250,44 @@ class Commands(unittest.TestCase):
             self.assertLessEqual(float(service.get("cpus", 0)), 1)
 
 
+class Image(unittest.TestCase):
+    def fill(self, folder, *programs):
+        return subprocess.run([os.path.join(DEPLOY, "image", "closed.sh"), folder, *programs],
+                              check=False, capture_output=True, text=True)
+
+    def test_it_has_programs_and_what_they_load(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.fill(folder, "/bin/ls", "/bin/cat")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = subprocess.run([f"{folder}/bin/ls", "--version"], check=True,
+                                  capture_output=True, text=True).stdout
+            self.assertIn("coreutils", said)
+            self.assertTrue(glob.glob(f"{folder}/lib/*/libc.so.6"))
+            self.assertIn("coreutils", os.listdir(f"{folder}/var/lib/dpkg/status.d"))
+
+    def test_it_is_whole_or_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for wrong in ("/usr/bin/nosuch", os.path.abspath(__file__)):
+                done = self.fill(folder, "/bin/ls", wrong, "/bin/cat")
+                self.assertNotEqual(done.returncode, 0, wrong)
+
+    def test_a_mirror_of_security_is_what_was_said(self):
+        lines = read("image", "apt.sh").splitlines()
+        start = next(i for i, line in enumerate(lines) if "sed -i" in line)
+        script = " ".join(line.rstrip("\\") for line in lines[start:start + 3])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "sources.list")
+            with open(path, "w", encoding="ascii") as file:
+                file.write("deb http://deb.debian.org/debian-security s\n"
+                           "deb http://deb.debian.org/debian b\n")
+            subprocess.run(["sh", "-c", script.replace("/etc/apt/", folder + "/")], check=True,
+                           env={"APT_MIRROR": "http://m/debian", "PATH": "/usr/bin:/bin",
+                                "APT_SECURITY_MIRROR": "http://deb.debian.org/debian-security"})
+            self.assertEqual(open(path, encoding="ascii").read(),
+                             "deb http://deb.debian.org/debian-security s\n"
+                             "deb http://m/debian b\n")
+
+
 class Environment(unittest.TestCase):
     def test_the_example_has_every_variable_of_compose_with_its_value(self):
         files = read("compose.yaml") + read("ranks.yaml")
@@ -313,6 +351,29 @@ class Ranks(unittest.TestCase):
                  'echo 999999999 >"$own/first"; exec "$0" host actorq-learner',
                  os.path.join(DEPLOY, "image", "ranks.sh")], check=False,
                 env={"ACTORQ_CERTS": folder, "TMPDIR": folder, "PATH": f"{folder}:/usr/bin:/bin"})
+            self.assertEqual(done.returncode, 0)
+
+    def test_a_signal_after_the_first_rank_has_ended_changes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            put_program(folder, "ssh-keygen", "echo key")
+            put_program(folder, "mpirun", 'echo 999999999 >"$TMPDIR/actorq-ranks-$PPID/first"\n'
+                                          'kill -TERM $PPID\nexec /bin/sleep 1')
+            done = subprocess.run([os.path.join(DEPLOY, "image", "ranks.sh"), "host", "learner"],
+                                  check=False, timeout=60,
+                                  env={"ACTORQ_CERTS": folder, "TMPDIR": folder,
+                                       "PATH": f"{folder}:/usr/bin:/bin"})
+            self.assertEqual(done.returncode, 0)
+            self.assertFalse(glob.glob(f"{folder}/actorq-ranks-*"))
+
+    def test_a_learner_that_waits_for_ranks_can_be_told_to_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            put_program(folder, "getent", ":")
+            put_program(folder, "sleep", "kill -TERM $PPID")
+            put_program(folder, "actorq-ranks", "exit 7")
+            done = subprocess.run([os.path.join(DEPLOY, "image", "learner-as-asked.sh")],
+                                  check=False, timeout=60,
+                                  env={"ACTORQ_RANK_NAME": "rank",
+                                       "PATH": f"{folder}:/usr/bin:/bin"})
             self.assertEqual(done.returncode, 0)
 
     def test_a_folder_of_somebody_else_is_not_taken(self):
