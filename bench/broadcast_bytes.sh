@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # What the broadcast of a policy of three hidden layers of 256 takes while CartPole is learned, with
 # and without changes, and the return that the run came to. No version falls back to fp32: that
 # would count as a full one.

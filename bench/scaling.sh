@@ -75,7 +75,8 @@ printf '%6s %12s %10s %7s %8s  %s\n' actors env_steps_s per_actor share behind \
 one=
 for actors in $numbers; do
     train "$actors" "$@"
-    read -r _ steps_s behind bins <<<"$(digest "$actors")"
+    row=$(digest "$actors")
+    read -r _ steps_s behind bins <<<"$row"
     [ -n "$one" ] || one="$(awk "BEGIN { print $steps_s / $actors }")"
     awk -v actors="$actors" -v steps="$steps_s" -v one="$one" -v behind="$behind" -v bins="$bins" '
         BEGIN {
