@@ -38,7 +38,8 @@ def run(*command):
 
 
 def built():
-    """The build folder, with the package in it."""
+    """The build folder, and the files of the package in it: one that the package had once may be
+    there, too."""
     root = os.path.dirname(HERE)
     folder = os.path.abspath(os.environ.get("ACTORQ_BUILD", os.path.join(root, "build")))
     if not os.path.exists(os.path.join(folder, "build.ninja")):
@@ -53,7 +54,7 @@ def built():
         raise SystemExit(f"{folder} was set up without the package: it lacks the headers of Python "
                          "(libpython3-dev), and has to be set up again then")
     run("ninja", "-C", folder, *targets)
-    return folder
+    return folder, targets
 
 
 def digest(data):
@@ -64,10 +65,8 @@ def digest(data):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """The wheel's name; pip calls this."""
     del config_settings, metadata_directory
-    folder, info = built(), f"{NAME}-{VERSION}.dist-info"
-    files = {f"{package}/{name}": os.path.join(folder, "python", package, name)
-             for package in (NAME, "actorq_env")
-             for name in sorted(os.listdir(os.path.join(folder, "python", package)))
+    (folder, targets), info = built(), f"{NAME}-{VERSION}.dist-info"
+    files = {name.removeprefix("python/"): os.path.join(folder, name) for name in sorted(targets)
              if name.endswith((".py", ".pyi", ".typed", ".so"))}
     files[f"{NAME}/libactorq.so.1"] = os.path.join(folder, "library", "libactorq.so.1")
     contents = {name: open(path, "rb").read() for name, path in files.items()}

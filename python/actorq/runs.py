@@ -66,8 +66,8 @@ def frame_of(rows, columns):
 
 
 def line_of(text):
-    """A line of metrics.jsonl as a dict; None where it is none, as one that was not written to its
-    end, and one that a killed learner tore and its next life closed.
+    """A line of metrics.jsonl as a dict; None where it is none, as one that is not written to its
+    end.
 
     >>> line_of(b'{"event": "progress"}\\n')
     {'event': 'progress'}

@@ -30,19 +30,19 @@ def _text(value):
     return str(value)
 
 
-def arguments_of(options):
+def arguments_of(options, settings=()):
     """The options of `actorq train` for those of `train`.
 
     >>> arguments_of({"seed": 3, "no_evaluator": True, "learner__learning_rate": 1e-3})
     ['--seed=3', '--no-evaluator', '--set=learner.learning_rate=0.001']
-    >>> arguments_of({"no_evaluator": False, "learner.double_q": False})
-    ['--set=learner.double_q=false']
+    >>> arguments_of({"no_evaluator": False, "learner.double_q": False, "seed": 3}, ["seed"])
+    ['--set=learner.double_q=false', '--set=seed=3']
     """
     arguments = []
     for name, value in options.items():
         if value is None:
             continue
-        if "__" in name or "." in name:
+        if "__" in name or "." in name or name in settings:
             arguments.append(f"--set={name.replace('__', '.')}={_text(value)}")
         elif value is True:
             arguments.append(f"--{name.replace('_', '-')}")
@@ -83,6 +83,14 @@ def _start(command, **options):
     return started.result()
 
 
+def _whole_lines(path):
+    """How far they go; a line that a killed learner tore is cut off by the next."""
+    if not os.path.exists(path):
+        return 0
+    with open(path, "rb") as file:
+        return sum(len(line) for line in file if line.endswith(b"\n"))
+
+
 class Training:
     """A run that was started. Iterating over it gives the lines of its metrics as they come, as
     dicts, until it ends; `wait` gives the result. Leaving a `with` stops it."""
@@ -91,7 +99,7 @@ class Training:
         self.folder = folder
         self._metrics = os.path.join(folder, "metrics.jsonl")
         # a run that is gone on with has lines of its earlier lives
-        self._begins = os.path.getsize(self._metrics) if os.path.exists(self._metrics) else 0
+        self._begins = _whole_lines(self._metrics)
         self._said = None  # once it has ended: what it printed, and what was wrong
         self._files = [tempfile.TemporaryFile() for _ in range(2)]
         command = [find_program(), "train", *arguments, "--run", folder, "--quiet", "--json",
@@ -178,14 +186,17 @@ def train(task=None, *, run=None, settings=None, **options):
     or in a dict: `settings={"learner.learning_rate": 1e-3}`. `run` is the run folder; by default a
     new one below ./runs.
     """
-    for name in ("seeds", "grid", "jobs", "print_config"):
+    for name in ("seeds", "grid", "jobs", "print_config", "help", "version"):
         if options.get(name):
             raise ValueError(f"train starts one run, and {name} is for several or for none: "
                              "call it once for each run")
+    if options.get("preset") == "list":
+        raise ValueError("preset='list' starts no run: `actorq train --preset list` shows them")
     if run is None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         name = "".join(c if c.isalnum() or c in "-." else "-" for c in (task or "run").lower())
         run = os.path.join("runs", f"{name}-{stamp}-{os.getpid()}-{next(_STARTED)}")
     choose_python(task)
-    arguments = ([task] if task else []) + arguments_of(_joined(options, settings or {}))
+    settings = settings or {}
+    arguments = ([task] if task else []) + arguments_of(_joined(options, settings), settings)
     return Training(os.fspath(run), arguments)

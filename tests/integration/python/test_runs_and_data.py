@@ -122,6 +122,27 @@ class TestRuns(RunKit):
                 actorq.train(task, run=self.home + "/never", resume=True)
                 self.assertEqual(os.environ.get("ACTORQ_PYTHON"), python)
 
+    def test_every_setting_may_be_in_the_dict(self):
+        with mock.patch.object(subprocess, "Popen") as started:
+            actorq.train(settings={"task": "gym:CartPole-v1", "seed": 3, "learner.double_q": True})
+        command = started.call_args[0][0]
+        for word in ("--set=task=gym:CartPole-v1", "--set=seed=3", "--set=learner.double_q=true"):
+            self.assertIn(word, command)
+
+    def test_a_torn_end_of_an_earlier_life_hides_no_line_of_the_next(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/metrics.jsonl"
+            with open(path, "wb") as file:
+                file.write(b'{"loss": 1}\n{"los')
+            with mock.patch.object(subprocess, "Popen") as started:
+                started.return_value.poll.return_value = 0
+                training = actorq.train(run=folder, resume=True)
+            with open(path, "r+b") as file:
+                file.truncate(len(b'{"loss": 1}\n'))
+                file.seek(0, os.SEEK_END)
+                file.write(b'{"loss": 2}\n')
+            self.assertEqual(next(iter(training))["loss"], 2)
+
     def test_a_line_that_was_torn_is_left_out(self):
         folder = self.home + "/torn"
         os.mkdir(folder)
@@ -147,6 +168,9 @@ class TestRuns(RunKit):
                 actorq.train(task, run=self.home + "/never", **options).wait()
         with self.assertRaisesRegex(ValueError, "learner.hidden is given twice"):
             actorq.train("gym:CartPole-v1", settings={"learner.hidden": "16"}, learner__hidden="32")
+        for options in ({"help": True}, {"version": True}, {"preset": "list"}):
+            with self.assertRaises(ValueError):
+                actorq.train("gym:CartPole-v1", **options)
         with self.assertRaisesRegex(FileNotFoundError, "no run folder"):
             actorq.Run(self.home)
 
