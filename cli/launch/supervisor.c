@@ -110,7 +110,8 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
 
 static void kill_now(child *killed)
 {
-    if (killed->alone_ms > 0) {
+    if (killed->alone_ms > 0) { /* it stands still first: else it may end, or launch, meanwhile */
+        (void)uv_process_kill(&killed->process, SIGSTOP);
         const int launched = aq_process_signal_children(killed->process.pid, SIGKILL);
         (void)launched; /* if there are any */
     }
