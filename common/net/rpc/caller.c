@@ -154,6 +154,7 @@ int aq_caller_call(aq_caller *caller, aq_caller_method method, const ProtobufCMe
     aq_rpc_stub_init(&stub, aq_rpc_client_channel(caller->client), method.service, timeout_ms);
     stub.base.invoke(&stub.base, method.index, request, on_reply, &call);
     if (caller->slow != NULL) {
+        uv_update_time(&caller->loop); /* which stood still outside of calls */
         int rc = uv_timer_start(&caller->patience, on_slow, SLOW_MS, 0);
         AQ_ASSERT(rc == 0);
     }

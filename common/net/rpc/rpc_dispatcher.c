@@ -259,11 +259,11 @@ static void turn_away(aq_rpc_dispatcher *dispatcher, const aq_rpc_request *from,
                       enum aq_rpc_code code, const char *why)
 {
     dispatcher->counters.turned_away++;
-    aq_rpc_refuse(dispatcher, from, code, "%s", why);
-    if (dispatcher->refused != NULL) {
+    if (dispatcher->refused != NULL) { /* before its caller hears of it */
         dispatcher->refused(dispatcher->refused_user, from->peer, from->role,
                             from->envelope->method, why);
     }
+    aq_rpc_refuse(dispatcher, from, code, "%s", why);
 }
 
 /* Finds out who calls. False when the request has been answered. */

@@ -15,8 +15,8 @@
 
 enum { LOOK_MS = 5, PORT_TRIES = 200 };
 
-/* Below the range from which the system hands out ports by itself. */
-enum { PORT_MIN = 10000, PORT_MAX = 32000 };
+/* Below those of dashboards, and of the range from which the system hands out ports by itself. */
+enum { PORT_MIN = 10000, PORT_MAX = 19990 };
 
 static const char *const seat_names[SEAT_COUNT] = {
     "learner", "replay", "replay-2", "actor", "actor-2", "evaluator", "other",

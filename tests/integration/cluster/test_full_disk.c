@@ -128,6 +128,8 @@ CLUSTER_TEST(a_learner_that_dies_on_a_full_disk_starts_again_there, ipc)
     fill_disk(cluster);
     cluster_wait_said(cluster, SEAT_LEARNER, "event=checkpoint_failed");
     cluster_kill(cluster, SEAT_LEARNER);
+    shell_succeeds("find '%s' -name '*.tmp-*' -exec touch -d '2 minutes ago' {} +",
+                   cluster->run_dir); /* what it was writing */
     cluster_start(cluster, SEAT_LEARNER);
     cluster_wait_said(cluster, SEAT_LEARNER, "event=metrics_failed");
     empty_disk(cluster);
@@ -166,9 +168,9 @@ static void end_without_room(test_cluster *cluster)
     cluster_start_well(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_wait_checkpoint(cluster);
     limit_tightly(cluster);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=checkpoint_failed"); /* of what would be lost */
     cluster->may_end = true;
     daemon_process_signal(&cluster->processes[SEAT_LEARNER], SIGTERM);
-    cluster_wait_said(cluster, SEAT_LEARNER, "event=checkpoint_failed");
     cluster_wait_said(cluster, SEAT_LEARNER, "event=stopping");
     cluster_pause(cluster, WAIT_MS);
     assert_true(daemon_process_runs(&cluster->processes[SEAT_LEARNER]));
@@ -186,7 +188,8 @@ CLUSTER_TEST(a_last_checkpoint_waits_for_room, ipc)
 CLUSTER_TEST(a_run_that_is_stopped_meanwhile_ends_for_all, ipc)
 {
     end_without_room(cluster);
-    cluster_run_other(cluster, cluster_program("actorq"), "stop", cluster->learner_url, NULL);
+    cluster_run_other(cluster, cluster_program("actorq"), "stop", cluster->learner_url,
+                      CLUSTER_PATIENT_CALL, NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
     lift_limit(cluster);
     assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);

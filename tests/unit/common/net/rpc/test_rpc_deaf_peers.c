@@ -131,10 +131,18 @@ TEST(a_peer_that_takes_no_large_answers_does_not_fill_the_memory)
 }
 
 enum { PEERS = 12 };
+static uint64_t cut_before;
 
+static bool first_has_asked(void *user)
+{
+    return ((const net_pair *)user)->kit.carried_out == 1;
+}
+
+/* Or one was cut off before it could, where the transport stood still. */
 static bool all_have_asked(void *user)
 {
-    return ((const net_pair *)user)->kit.carried_out == 2 * PEERS - 1;
+    return ((const net_pair *)user)->kit.carried_out == 2 * PEERS - 1 ||
+           aq_net_peer_counters().cut_full > cut_before;
 }
 
 /* Of each an answer is on its way and one waits, but for the first, which takes its own late. */
@@ -145,18 +153,22 @@ TEST(peers_that_take_no_large_answer_do_not_fill_the_memory)
     deaf_peer peers[PEERS];
     static uint8_t taken[1 << 16];
     be_patient();
-    const uint64_t before = aq_net_peer_counters().cut_full;
+    cut_before = aq_net_peer_counters().cut_full;
     for (unsigned i = 0; i < PEERS; i++) {
         peers[i] = deaf_peer_for(pair, ANSWER);
         for (unsigned calls = 0; calls < (i == 0 ? 1 : 2); calls++) {
             assert_int_equal(send(peers[i].descriptor, peers[i].request, peers[i].size, 0),
                              peers[i].size);
         }
+        if (i == 0) { /* its answer is on its way by then, also where NNG is late to say so */
+            net_kit_run_until(&pair->loop, first_has_asked, pair);
+            net_kit_run_for(&pair->loop, 300);
+        }
     }
     net_kit_run_until(&pair->loop, all_have_asked, pair);
     net_kit_run_for(&pair->loop, 200);
     assert_true(net_pair_wait(pair, net_pair_fetch(pair, 1000))->ok);
-    assert_true(aq_net_peer_counters().cut_full > before);
+    assert_true(aq_net_peer_counters().cut_full > cut_before);
     for (ssize_t count = 0, more; count < ANSWER; count += more) {
         more = recv(peers[0].descriptor, taken, sizeof(taken), 0);
         assert_true(more > 0);
