@@ -57,8 +57,9 @@ class Subject(typing.NamedTuple):
 LARGE_GROUPS = ("actor.count=2", "actor.envs=64", "learner.minibatches=16",
                 *(f"replay.{name}=64"
                   for name in ("sequence_length", "sequence_period", "chunk_length")))
-# Each as suite-best was before, until 2026-11-30, but for WARM, tried that day; SLOW as SimBa is
-# published.
+# Each as suite-best was before, until 2026-11-30, but for WARM and EVEN, tried since; SLOW as SimBa
+# is published.
+EVEN = ("actor.noise_octaves=1",)
 WARM = ("learner.temperature_min=0.003",)
 WHITE = ("actor.noise_octaves=1", "learner.temperature_min=0")
 SLOW = ("learner.learning_rate=0.0001", "replay.samples_per_insert=512", *WHITE)
@@ -76,6 +77,7 @@ SUBJECTS = {
         *LARGE_GROUPS, "learner.group_steps=16384", "learner.learning_rate=0.001",
         "evaluator.share=0.02")),
     "suite-best": Subject("suite-best", "simba", frames_of_step=2),
+    "suite-best-even": Subject("suite-best", "simba", frames_of_step=2, settings=EVEN),
     "suite-best-warm": Subject("suite-best", "simba", frames_of_step=2, settings=WARM),
     "suite-best-white": Subject("suite-best", "simba", frames_of_step=2, settings=WHITE),
     "suite-best-slow": Subject("suite-best", "simba", frames_of_step=2, settings=SLOW),
