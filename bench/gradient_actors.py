@@ -14,15 +14,13 @@ draws of the seeds, with all arms of a seed drawn together. Runs are kept in
 bench/curves/gradient-actors.csv, and are not made again; with --report nothing is trained.
 """
 import argparse
-import json
 import math
 import os
 import pathlib
 import statistics
-import subprocess
 import tempfile
 
-from run_once import ENVIRONMENT, append, rows_of
+from run_once import append, ask, rows_of
 from sooner import interval, quartiles, sooner
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -39,11 +37,6 @@ SETTINGS = {
 }
 SCORE = 475
 EPISODES = 100
-
-
-def ask(*command):
-    return json.loads(subprocess.run(command, env=ENVIRONMENT, check=True,
-                                     stdout=subprocess.PIPE).stdout)
 
 
 def run_of(actorq, setting, arm, seed):

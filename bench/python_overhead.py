@@ -7,7 +7,6 @@ Times are the processor's. Calls are the least of nine slices, so that what else
 steps per second are the median of them, as those of C are. Figures in brackets are what was wanted.
 """
 import ctypes
-import json
 import resource
 import statistics
 import subprocess
@@ -17,6 +16,7 @@ import time
 import numpy as np
 
 import actorq
+from run_once import ask
 
 SLICES = 9
 LANES = 1024
@@ -37,13 +37,8 @@ def least(work, calls):
     return min(slices(work, calls))
 
 
-def said(*command):
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
-
-
 def acting(run, build):
-    alone = said(f"{build}/bench/bench_act", run)
+    alone = ask(f"{build}/bench/bench_act", run)
     policy = actorq.load(run)
     print(f"{policy}")
     for rows, calls in ((1, 20000), (256, 1000)):
@@ -79,8 +74,8 @@ def by_ctypes(run, build):
 
 
 def stepping(task, lanes, steps):
-    c = said(actorq.find_program(), "env", "bench", task, "--envs", str(lanes), "--seconds", "3",
-             "--json")["steps_per_s"]
+    c = ask(actorq.find_program(), "env", "bench", task, "--envs", str(lanes), "--seconds", "3",
+            "--json")["steps_per_s"]
     for copy in (True, False):
         envs = actorq.make_vec(task, lanes, seed=1, copy=copy)
         envs.action_space.seed(1)

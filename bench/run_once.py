@@ -11,6 +11,12 @@ ENVIRONMENT = {name: value for name, value in os.environ.items()
                if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
 
 
+def ask(*words):
+    """What a program says as JSON; it fails where the program does, with its words."""
+    return json.loads(subprocess.run(words, env=ENVIRONMENT, check=True,
+                                     stdout=subprocess.PIPE).stdout)
+
+
 def command(row):
     learners = ["--learners", str(row["learners"])] if "learners" in row else []
     algorithm = ["--set", f"learner.algorithm={row['algorithm']}"] if "algorithm" in row else []

@@ -17,7 +17,6 @@ again; with --report nothing is trained.
 """
 import argparse
 import concurrent.futures
-import json
 import math
 import os
 import pathlib
@@ -27,7 +26,7 @@ import statistics
 import subprocess
 import time
 
-from run_once import ENVIRONMENT, append, rows_of
+from run_once import ENVIRONMENT, append, ask, rows_of
 from sooner import interval, quartiles, sooner
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -46,11 +45,6 @@ LAYERS = "0:bf16,-1:fp32"  # that a run sends in another format than int8
 SCORE = 475
 SCREEN = 20
 EPISODES = 100
-
-
-def ask(*command):
-    return json.loads(subprocess.run(command, env=ENVIRONMENT, check=True,
-                                     stdout=subprocess.PIPE).stdout)
 
 
 def train(actorq, setting, actors, seed, folder):

@@ -17,13 +17,11 @@ file of its own.
 """
 import argparse
 import concurrent.futures
-import json
 import pathlib
 import shutil
 import statistics
-import subprocess
 
-from run_once import append, folder_of, rows_of, train
+from run_once import append, ask, folder_of, rows_of, train
 
 HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS = ["task", "format", "seed", "wall_s", "env_steps", "learner_steps", "return_mean",
@@ -42,10 +40,6 @@ ROWS = [
     {"task": "dmc:cartpole_balance", "algorithm": "d4pg", "scores": range(500, 901, 100),
      "layers": "0:bf16"},
 ]
-
-
-def ask(*command):
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def play(actorq, row, form, checkpoint):
