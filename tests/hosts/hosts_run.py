@@ -1,87 +1,47 @@
 """A run on hosts of their own: a learner, shards and actors as processes of the Network's hosts,
 and what they say of themselves."""
 
+import functools
 import json
 import os
-import signal
 import subprocess
+import sys
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import daemons
 
 LEARNER_PORT = 5550
 REPLAY_PORT = 5560
 
 PATIENCE_S = 60  # for what must happen; a machine may be busy
 
-
-class Fault(AssertionError):
-    """What was promised did not happen."""
+wait_for = functools.partial(daemons.wait_for, patience_s=PATIENCE_S, pause_s=0.1)
 
 
 def check(condition, text):
+    """What was promised has happened."""
     if not condition:
-        raise Fault(text)
+        raise AssertionError(text)
 
 
-def wait_for(what, ask, patience_s=PATIENCE_S, pause_s=0.1):
-    """Until ask() gives something; that, and how many seconds it took."""
-    begun = time.monotonic()
-    while True:
-        answer = ask()
-        passed_s = time.monotonic() - begun
-        if answer:
-            return answer, passed_s
-        check(passed_s < patience_s, f"waited {patience_s} s in vain for {what}")
-        time.sleep(pause_s)
+class Daemon(daemons.Daemon):
+    """One of a host's processes; it is started."""
 
-
-class Daemon:
-    """One process; what it logs is in one file, over all its lives."""
-
-    def __init__(self, run, name, host, words):
-        self.run, self.name, self.host, self.words = run, name, host, words
-        self.log_path = os.path.join(run.folder, name + ".log")
-        self.process = None
-
-    def start(self, *more):
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                self.run.network.inside(self.host, [*self.words, *more]), stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, env=self.run.environment)
-
-    @property
-    def pid(self):
-        return self.process.pid
-
-    def is_running(self):
-        return self.process is not None and self.process.poll() is None
+    def __init__(self, run, name, host, words, *more):
+        super().__init__(run.folder, name, run.network.inside(host, [*words, *more]),
+                         run.environment, stdin=subprocess.DEVNULL)
+        self.host, self.words = host, words
 
     def cpu_s(self):
         """Processor time so far, of all its threads."""
-        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def resident_kb(self):
-        with open(f"/proc/{self.pid}/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1024
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def ask_to_end(self):
-        self.process.send_signal(signal.SIGTERM)
-
-    def wait_end(self, patience_s=PATIENCE_S):
-        try:
-            return self.process.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            raise Fault(f"{self.name} does not end") from None
-
     def lines(self, event):
         """The log's lines of that event, each as a dict of its fields that have no blanks."""
-        with open(self.log_path, encoding="utf-8", errors="replace") as log:
-            found = [line for line in log if f" event={event} " in line]
+        found = [line for line in self.log().splitlines() if f" event={event} " in line]
         return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in found]
 
 
@@ -104,10 +64,9 @@ class Run:
 
     def __exit__(self, kind, fault, trace):
         ended = [daemon.name for daemon in self.daemons()
-                 if daemon.process is not None and daemon.process.returncode is None
-                 and not daemon.is_running()]
+                 if daemon.process.returncode is None and not daemon.lives()]
         for daemon in self.daemons():
-            if daemon.is_running():
+            if daemon.lives():
                 daemon.kill()
         if kind is None:
             check(not ended, f"ended by themselves: {', '.join(ended)}; see {self.folder}")
@@ -133,8 +92,8 @@ class Run:
         for key, value in self.settings.items():
             words += ["--set", f"{key}={value}"]
         self.learner = Daemon(self, "learner", host,
-                              [*self.launcher, *self.program("learner", "-learner", words)])
-        self.learner.start(*more)
+                              [*self.launcher, *self.program("learner", "-learner", words)],
+                              *more)
 
     def learner_url(self):
         return f"tcp://learner:{LEARNER_PORT}"
@@ -147,7 +106,6 @@ class Run:
                  *self.credentials("replay")]
         shard = Daemon(self, f"replay-{number}", host, self.program("replay", "-replay", words))
         shard.store = folder
-        shard.start()
         self.shards.append(shard)
         return shard
 
@@ -157,7 +115,6 @@ class Run:
         words += ["--evaluate"] if evaluate else []
         actor = Daemon(self, f"actor-{len(self.actors)}", host,
                        self.program("actor", "-actor", words))
-        actor.start()
         self.actors.append(actor)
         return actor
 
@@ -166,7 +123,6 @@ class Run:
         self.lives += 1
         before = self.actors[place]
         self.actors[place] = Daemon(self, f"actor-{place}-{self.lives}", before.host, before.words)
-        self.actors[place].start()
 
     def start(self, actors, trains=True):
         self.start_learner()
@@ -209,7 +165,7 @@ class Run:
         return json.loads(text) if text else None
 
     def sure_status(self):
-        return wait_for("the learner to answer", self.status)[0]
+        return wait_for("the learner to answer", self.status)
 
     # ---- figures --------------------------------------------------------------------------------
 

@@ -135,7 +135,7 @@ def partition(stage, host, seconds=30):
         back_s = watch.wait_back(time.monotonic(), stuck)
         settle()
         after = run.rates(5)
-        check(all(daemon.is_running() for daemon in run.daemons()), "a daemon ended")
+        check(all(daemon.lives() for daemon in run.daemons()), "a daemon ended")
         account = close_account(run)
     row = {"cut": host, "cut_s": seconds, "actors": ACTORS, "back_s": round(back_s, 2),
            "members_lost": lost, "before": rounded(before), "after": rounded(after), **account}
@@ -210,8 +210,7 @@ def learner_moves(stage):
     """The learner is stopped and goes on at another host, which has its name from then on; then
     that host vanishes without a word, and the learner goes on at the first one."""
     def stop_and_move(run):
-        run.learner.ask_to_end()
-        check(run.learner.wait_end() == 0, "the learner failed")
+        check(run.learner.end() == 0, "the learner failed")
         stage.network.call_it("learner", "spare")
         run.start_learner("spare", "--resume")
         return time.monotonic()
@@ -451,7 +450,7 @@ def close_account(run, killed=False):
           f"{steps} steps, {acknowledged_steps} acknowledged")
     inserted = 0
     for i in range(len(run.shards)):
-        replay, _ = wait_for("the shard to answer", lambda i=i: run.shard_status(i))
+        replay = wait_for("the shard to answer", lambda i=i: run.shard_status(i))
         inserted += int(replay["replay"]["inserted"])
     check(inserted == steps or (killed and inserted >= acknowledged_steps),
           f"{steps} steps, {acknowledged_steps} acknowledged, {inserted} stored")

@@ -18,7 +18,6 @@ import traceback
 
 import hosts_net
 import hosts_ranks
-from hosts_run import Fault
 from hosts_scenarios import SCENARIOS, Stage
 
 SCENARIOS = {**SCENARIOS, **hosts_ranks.SCENARIOS}
@@ -46,7 +45,7 @@ def run_scenario(name, stage):
     try:
         row.update(SCENARIOS[name](stage))
         passed = True
-    except (Fault, OSError, RuntimeError, KeyError, IndexError) as fault:
+    except (AssertionError, OSError, RuntimeError, KeyError, IndexError) as fault:
         traceback.print_exc()
         row["fault"] = str(fault)
     finally:

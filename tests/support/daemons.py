@@ -51,15 +51,22 @@ class Daemon:
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
-    def end(self):
-        """SIGTERM, and what it left with; its last words when it had to be killed."""
+    def ask_to_end(self):
         if self.lives():
             self.process.send_signal(signal.SIGTERM)
+
+    def wait_end(self, patience_s=PATIENCE_S):
+        """What it left with; its last words when it had to be killed."""
         try:
-            return self.process.wait(PATIENCE_S)
+            return self.process.wait(patience_s)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise AssertionError(f"{self.name} did not end:\n{self.log()[-2000:]}") from None
+
+    def end(self):
+        """Asked with SIGTERM; what it left with."""
+        self.ask_to_end()
+        return self.wait_end()
 
     def kill(self):
         self.process.kill()
