@@ -271,6 +271,15 @@ class Image(unittest.TestCase):
                 done = self.fill(folder, "/bin/ls", wrong, "/bin/cat")
                 self.assertNotEqual(done.returncode, 0, wrong)
 
+    def test_a_library_that_is_not_there_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            put_program(folder, "ldd", "echo '  libnosuch.so => not found'; exec /usr/bin/ldd $1")
+            done = subprocess.run([os.path.join(DEPLOY, "image", "closed.sh"), folder, "/bin/ls"],
+                                  check=False, capture_output=True, text=True,
+                                  env={"PATH": f"{folder}:/usr/bin:/bin"})
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("libnosuch.so", done.stderr)
+
     def test_a_mirror_of_security_is_what_was_said(self):
         lines = read("image", "apt.sh").splitlines()
         start = next(i for i, line in enumerate(lines) if "sed -i" in line)
