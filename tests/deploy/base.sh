@@ -1,6 +1,23 @@
 # shellcheck shell=bash
-# make_base FOLDER, for those that source this after tools/prepare.sh: FOLDER/base.tar, the root of
-# a Debian with nothing in it, as the image of that name on the hub: minbase, without documentation.
+# What the checks of deployments share, for those that source this after tools/prepare.sh.
+
+# wait_for SECONDS WHAT COMMAND...: until COMMAND succeeds, or CHECK_PATIENCE (1) times so many
+# seconds are over. Before it fails it shows what the caller's show_state says.
+wait_for() {
+    local -r end=$((SECONDS + $1 * ${CHECK_PATIENCE:-1})) what=$2
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        if [ "$SECONDS" -ge "$end" ]; then
+            show_state >&2 || true
+            fail "not in time: $what"
+        fi
+        sleep 1
+    done
+    say "[$SECONDS s] $what"
+}
+
+# make_base FOLDER: FOLDER/base.tar, the root of a Debian with nothing in it, as the image of that
+# name on the hub: minbase, without documentation.
 make_base() {
     local -r base=$1/base
     if [ -e "$base.tar" ]; then

@@ -11,6 +11,7 @@
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
 source "$root/tools/prepare.sh"
+source "$root/tests/deploy/base.sh"
 slurm_packages=(
     slurmctld    'hands out jobs'
     slurmd       'runs them'
@@ -54,18 +55,8 @@ end() {
 trap end EXIT
 trap 'exit 130' INT TERM
 
-# wait_for SECONDS WHAT COMMAND...
-wait_for() {
-    local -r end=$((SECONDS + $1 * ${CHECK_PATIENCE:-1})) what=$2
-    shift 2
-    until "$@" >/dev/null 2>&1; do
-        if [ "$SECONDS" -ge "$end" ]; then
-            tail -n 20 "$work"/*.log "$work"/out.* >&2 || true
-            fail "not in time: $what"
-        fi
-        sleep 1
-    done
-    say "[$SECONDS s] $what"
+show_state() {
+    tail -n 20 "$work"/*.log "$work"/out.*
 }
 
 status() {

@@ -13,6 +13,7 @@ if [ -z "${ENGINE_PID-}" ]; then
     exec "$here/engine.sh" timeout $((1800 * ${CHECK_PATIENCE:-1})) "$0" "$@"
 fi
 source "$root/tools/prepare.sh"
+source "$root/tests/deploy/base.sh"
 
 stack=aqswarm
 work=$(mktemp -d /tmp/actorq-swarm.XXXXXX)
@@ -26,7 +27,7 @@ end() {
 trap end EXIT
 
 status() {
-    docker logs --since "$((5 * ${CHECK_PATIENCE:-1}))s" --tail 1 "$stack-operator" 2>/dev/null
+    docker logs --since "$((5 * ${CHECK_PATIENCE:-1}))s" --tail 1 "$stack-operator"
 }
 
 # members ROLE COUNT: so many of that role are in the run, and it trains.
@@ -36,21 +37,12 @@ import json, sys
 status = json.load(sys.stdin)
 found = [one for one in status["members"] if one["role"].endswith(sys.argv[1])]
 trained = int(status["learner"].get("learner_steps", 0))
-sys.exit(len(found) != int(sys.argv[2]) or trained == 0)' "$1" "$2" 2>/dev/null
+sys.exit(len(found) != int(sys.argv[2]) or trained == 0)' "$1" "$2"
 }
 
-wait_for() {
-    local -r end=$((SECONDS + $1 * ${CHECK_PATIENCE:-1})) what=$2
-    shift 2
-    until "$@"; do
-        if [ "$SECONDS" -ge "$end" ]; then
-            docker service ls >&2
-            docker stack ps --no-trunc "$stack" >&2
-            fail "not in time: $what"
-        fi
-        sleep 2
-    done
-    say "[$SECONDS s] $what"
+show_state() {
+    docker service ls
+    docker stack ps --no-trunc "$stack"
 }
 
 docker image inspect actorq:local >/dev/null || fail 'no image: check.sh builds it'

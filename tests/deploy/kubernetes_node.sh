@@ -8,7 +8,8 @@
 # there; volumes are folders; and network policies are taken and not enforced.
 #
 # COMMAND finds KUBECONFIG set and this cluster's kubectl first in PATH, and runs where the pods'
-# addresses can be reached. Needs root, and 5 GB in $ENGINE_DIR.
+# addresses can be reached. Needs root, and 5 GB in $ENGINE_DIR. Where others use the machine, every
+# wait is CHECK_PATIENCE times as long (1).
 set -euo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
@@ -17,6 +18,7 @@ if [ -z "${ENGINE_PID-}" ]; then
     exec "$here/engine.sh" "$0" "$@"
 fi
 source "$root/tools/prepare.sh"
+source "$root/tests/deploy/base.sh"
 
 state=${ENGINE_DIR:-/var/tmp/actorq-engine}
 built=$state/kubernetes
@@ -96,19 +98,12 @@ stop_all() {
     wait
 }
 
-wait_for() {
-    local try log
-    for try in {1..240}; do
-        if "${@:2}" >/dev/null 2>&1; then
-            return
-        fi
-        sleep 0.5
-    done
+show_state() {
+    local log
     for log in "$work"/*.log; do
         say "$log:"
         show_tail "$log"
     done
-    fail "not in time: $1"
 }
 
 # The kubelet has folders that no option moves, and sets properties of the whole machine that it
@@ -157,7 +152,7 @@ start_control_plane() {
         --authorization-mode=AlwaysAllow --token-auth-file="$work/tokens" \
         --disable-admission-plugins=ServiceAccount --service-account-issuer="$api" \
         --service-account-key-file="$work/key" --service-account-signing-key-file="$work/key"
-    wait_for 'the API server' inside "$built/kubectl" get --raw /readyz
+    wait_for 120 'the API server' inside "$built/kubectl" get --raw /readyz
     start controllers "$built/kube-controller-manager" --kubeconfig="$KUBECONFIG" \
         --service-account-private-key-file="$work/key"
     start scheduler "$built/kube-scheduler" --kubeconfig="$KUBECONFIG"
@@ -174,7 +169,8 @@ start_node() {
         --fail-swap-on=false --protect-kernel-defaults --eviction-hard= \
         --volume-plugin-dir="$work/plugins" --cert-dir="$work/kubelet" \
         --cluster-dns="$bridge" --cluster-domain=cluster.local
-    wait_for 'the node' inside "$built/kubectl" wait --for=condition=ready node/node --timeout=1s
+    wait_for 120 'the node' \
+        inside "$built/kubectl" wait --for=condition=ready node/node --timeout=1s
 }
 
 # The name of a service whose pods have its address is theirs.

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 try:
@@ -295,6 +296,23 @@ class Image(unittest.TestCase):
             self.assertEqual(open(path, encoding="ascii").read(),
                              "deb http://deb.debian.org/debian-security s\n"
                              "deb http://m/debian b\n")
+
+
+class Checks(unittest.TestCase):
+    """What the checks of deployments share."""
+
+    def test_what_is_waited_for_in_vain_is_shown(self):
+        script = ("source tools/prepare.sh; source tests/deploy/base.sh\n"
+                  "show_state() { echo the state; false; }\n"
+                  "wait_for 1 here true; wait_for 1 there false; echo no further")
+        begun = time.monotonic()
+        done = subprocess.run(["bash", "-e", "-c", script], check=False, cwd=ROOT, text=True,
+                              capture_output=True, env={**os.environ, "CHECK_PATIENCE": "3"})
+        self.assertGreaterEqual(time.monotonic() - begun, 2)  # whole seconds are counted
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "")
+        for words in ("here\n", "the state\n", "not in time: there\n"):
+            self.assertIn(words, done.stderr)
 
 
 class Environment(unittest.TestCase):
