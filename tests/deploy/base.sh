@@ -17,7 +17,7 @@ wait_for() {
 }
 
 # make_base FOLDER: FOLDER/base.tar, the root of a Debian with nothing in it, as the image of that
-# name on the hub: minbase, without documentation.
+# name on the hub: minbase, without documentation. The caller has the lock FOLDER/lock.
 make_base() {
     local -r base=$1/base
     if [ -e "$base.tar" ]; then

@@ -28,7 +28,13 @@ enter() {
 [ $# -gt 0 ] || set -- ./run
 ensure_packages debootstrap 'makes the base'
 mkdir -p -- "$state"
-make_base "$state"
+if [ ! -e "$state/base.tar" ]; then
+    # As engine.sh, which makes the same one.
+    exec 8>"$state/lock"
+    flock --nonblock 8 || fail "an engine runs in $state, and its base is not made yet"
+    make_base "$state"
+    exec 8>&-
+fi
 rm -rf -- "$newcomer"
 trap 'rm -rf -- "$newcomer"' EXIT
 mkdir -- "$newcomer"

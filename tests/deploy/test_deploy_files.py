@@ -6,6 +6,7 @@
 UNITS is the folder of the units for systemd as they are installed.
 """
 
+import fcntl
 import glob
 import os
 import re
@@ -313,6 +314,21 @@ class Checks(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         for words in ("here\n", "the state\n", "not in time: there\n"):
             self.assertIn(words, done.stderr)
+
+    def test_a_base_is_made_by_one_at_a_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            put_program(folder, "id", "echo 0")
+            put_program(folder, "dpkg-query", "echo installed debootstrap")
+            put_program(folder, "debootstrap", "exit 1")
+            os.mkdir(f"{folder}/base")
+            with open(f"{folder}/lock", "w", encoding="ascii") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                done = subprocess.run([os.path.join(ROOT, "tests", "deploy", "empty_root.sh")],
+                                      check=False, capture_output=True, text=True,
+                                      env={"ENGINE_DIR": folder, "PATH": f"{folder}:/usr/bin:/bin"})
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("an engine runs", done.stderr)
+            self.assertTrue(os.path.exists(f"{folder}/base"))
 
 
 class Environment(unittest.TestCase):
