@@ -109,7 +109,8 @@ class TestNames(unittest.TestCase):
     def test_health_is_asked_by_name(self):
         learner, _ = self.start_learner("tcp://127.0.0.1:0")
         port = learner.heard(r"event=http_ready url=http://\S+:(\d+)")
-        self.assertEqual(self.run_actorq("health", f"localhost:{port}"), (0, "ok\n"))
+        self.assertEqual(self.run_actorq("health", f"localhost:{port}", "--timeout-ms", "240000"),
+                         (0, "ok\n"))
 
     def test_ports_that_the_system_chooses_need_not_be_neighbours(self):
         """In a network of its own, where each second of four ports is taken."""
@@ -131,7 +132,7 @@ class TestNames(unittest.TestCase):
     def test_a_command_says_what_came_of_each_address(self):
         words = "localhost is ::1, 127.0.0.1; ::1: refused; 127.0.0.1: refused"
         for command in (["call", "tcp://" + self.nobody, "Operations/Status", "--timeout-ms",
-                         "20000"], ["health", self.nobody]):
+                         "20000"], ["health", self.nobody, "--timeout-ms", "20000"]):
             status, said = self.run_actorq(*command)
             self.assertEqual(status, 1)
             self.assertIn(words, said)
@@ -142,8 +143,8 @@ class TestNames(unittest.TestCase):
     def test_a_daemon_says_what_came_of_each_address(self):
         for role, program in (("actor", ACTOR), ("replay", REPLAY)):
             daemon = self.start(role, program, "--learner", "tcp://" + self.nobody)
-            self.assertIn(": localhost is ::1, 127.0.0.1; ::1: refused; 127.0.0.1: refused",
-                          daemon.heard(r"event=learner_unreachable .*reason=\"([^\"]*)\""))
+            daemon.heard(r"event=learner_unreachable .*reason=\".*"
+                         r"(: localhost is ::1, 127\.0\.0\.1; ::1: refused; 127\.0\.0\.1: refused)")
 
 
 def main():

@@ -253,21 +253,20 @@ class TestCompareStops(TrainRun):
 class TestEarlyAndLate(TrainRun):
     """What comes before a run is there, and after it is over."""
 
-    def daemon(self, role, *words, **environment):
-        daemon = Daemon(self.home, role, [program(ACTORQ, role), *words],
-                        {**os.environ, **environment})
+    def daemon(self, role, *words):
+        daemon = Daemon(self.home, role, [program(ACTORQ, role), *words])
         self.addCleanup(daemon.end)
         return daemon
 
     def place(self, name):
         return f"ipc://{self.home}/{name}"
 
-    def start_learner(self, *words, settings="", **environment):
+    def start_learner(self, settings=""):
         with open(self.home + "/c.yaml", "w", encoding="utf-8") as file:
             file.write("task: gym:CartPole-v1\nlearner: {hidden: '8'}\n"
                        f"replay: {{min_size: 100}}\n{settings}\n")
         return self.daemon("learner", "--config", self.home + "/c.yaml", "--listen",
-                           self.place("l"), "--run", self.run_dir, *words, **environment)
+                           self.place("l"), "--run", self.run_dir)
 
     def start_members(self):
         return [self.daemon("replay", "--learner", self.place("l"), "--listen", self.place("r"),
@@ -278,6 +277,8 @@ class TestEarlyAndLate(TrainRun):
         first = [self.start_learner(settings="limits: {learner_steps: 100}"),
                  *self.start_members()]
         self.assertEqual([each.process.wait(PATIENCE_S) for each in first], [0, 0, 0])
+        for each in first:
+            os.remove(each.log_path)  # those of the same name are listened to below
         late = self.start_members()
         for each in late:
             each.heard("event=(learner_unreachable)")
@@ -325,9 +326,10 @@ class TestEarlyAndLate(TrainRun):
                 os.chmod(path, 0o755)
         shutil.copy(ACTORQ, self.home + "/cli/actorq")
         for words in ((), ("--seeds", "2", "--jobs", "2")):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.home + "/began")  # of those before, which have ended
             self.begin(self.home + "/cli/actorq", "train", "gym:CartPole-v1", *words)
             self.wait("a daemon", lambda: os.path.exists(self.home + "/began"))
-            os.remove(self.home + "/began")
             self.train.send_signal(signal.SIGINT)
             self.assertEqual(self.train.wait(PATIENCE_S), 1)
             self.assertIn("interrupted: there is no run yet", self.said())
