@@ -57,8 +57,8 @@ class Subject(typing.NamedTuple):
 LARGE_GROUPS = ("actor.count=2", "actor.envs=64", "learner.minibatches=16",
                 *(f"replay.{name}=64"
                   for name in ("sequence_length", "sequence_period", "chunk_length")))
-# Each as suite-best was before, until 2026-11-30, but for WARM and EVEN, tried since; SLOW as SimBa
-# is published.
+# Each as suite-best was before, until 2026-11-30, but for WARM and EVEN, tried since: EVEN is white
+# noise alone. SLOW is as SimBa is published.
 EVEN = ("actor.noise_octaves=1",)
 WARM = ("learner.temperature_min=0.003",)
 WHITE = ("actor.noise_octaves=1", "learner.temperature_min=0")
