@@ -129,16 +129,21 @@ static void *run_daemon(void *user)
 {
     net_stage *stage = user;
     stage->result = aq_replay_run(&stage->options, &stage->error);
+    atomic_store(&stage->is_over, true);
     return NULL;
 }
 
 void net_stage_start(net_stage *stage)
 {
+    atomic_store(&stage->is_over, false);
     assert_int_equal(pthread_create(&stage->thread, NULL, run_daemon, stage), 0);
 }
 
 int net_stage_finish(net_stage *stage)
 {
+    while (!atomic_load(&stage->is_over)) {
+        uv_run(&stage->loop, UV_RUN_ONCE);
+    }
     assert_int_equal(pthread_join(stage->thread, NULL), 0);
     return stage->result;
 }

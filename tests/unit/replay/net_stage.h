@@ -7,6 +7,7 @@
 #define AQ_TESTS_UNIT_REPLAY_NET_STAGE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
@@ -43,6 +44,7 @@ typedef struct net_stage {
     aq_rpc_client *client;
     aq_push *push;
     pthread_t thread;
+    atomic_bool is_over; /* the thread */
     aq_replay_options options;
     int result;
     aq_error error;
@@ -62,7 +64,7 @@ void net_stage_teardown(net_stage *stage);
 /* The daemon as a thread, with stage->options. */
 void net_stage_start(net_stage *stage);
 
-/* The daemon must be about to end. Returns its result. */
+/* Turns the loop until the daemon has ended by itself. Returns its result. */
 int net_stage_finish(net_stage *stage);
 
 /* Turns the loop until the counter has reached `count`. */

@@ -61,8 +61,9 @@ TEST_IN(net_stage, stage, heartbeats_carry_statistics)
 /* A learner that forgets the shard and takes it in again finds so many steps. */
 static void assert_forgotten(net_stage *stage, uint64_t stored)
 {
+    const int joins = stage->joins; /* a busy machine may have asked more than once */
     stage->forget_once = true;
-    net_stage_await(stage, &stage->joins, 2);
+    net_stage_await(stage, &stage->joins, joins + 1);
     net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 1);
     assert_int_equal(net_stage_ask_stored(stage), stored);
 }
@@ -94,8 +95,6 @@ TEST_IN(net_stage, stage, a_refusal_ends_the_daemon_in_words)
 {
     stage->refuse = true;
     net_stage_start(stage);
-    net_stage_await(stage, &stage->joins, 1);
-    uv_run(&stage->loop, UV_RUN_NOWAIT);
     assert_int_equal(net_stage_finish(stage), AQ_E_PEER);
     assert_says(stage->error.text, "no room for shards");
     assert_non_null(strstr(stage->error.text, stage->options.learner_url));
