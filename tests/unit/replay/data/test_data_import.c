@@ -1,6 +1,9 @@
 /*
  * A data set becomes a store's folder, and the folder's steps are those of the data set.
  */
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "common/data_set/data_set_writer.h"
 #include "common/experience/column_catalog.h"
 #include "common/sys/file.h"
@@ -219,6 +222,21 @@ TEST_IN(import_stage, stage, a_data_set_that_is_cut_short_makes_no_store)
 {
     assert_int_equal(truncate(stage->set, (off_t)file_bytes(stage->set)->size - 200), 0);
     assert_int_equal(import(stage, 3, 8, 4096), AQ_E_CORRUPT);
+    assert_false(aq_path_exists(stage->store));
+}
+
+/* All waits in memory still when the last step is packed. */
+TEST_IN(import_stage, stage, a_disk_that_takes_no_more_makes_no_store)
+{
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit little = {.rlim_cur = 700, .rlim_max = before.rlim_max};
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    const int rc = import(stage, 3, 8, 4096);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(rc, AQ_E_IO);
+    assert_says(refusal.text, "segment-");
     assert_false(aq_path_exists(stage->store));
 }
 
