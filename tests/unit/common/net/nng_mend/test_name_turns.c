@@ -74,73 +74,12 @@ static void by_name(const char *url, char *ret_url)
     (void)snprintf(ret_url, AQ_URL_MAX, "tcp://learner.test%s", strrchr(url, ':'));
 }
 
-/* ---- every kind of socket -------------------------------------------------------------------- */
-
-static const char *const lists[] = {
-    "127.0.0.1",
-    "127.0.0.2 127.0.0.1",
-    "::1 127.0.0.1",
-    "127.0.0.1 ::1",
-    "127.0.0.4 ::1 127.0.0.3 127.0.0.2 127.0.0.1",
-};
-
 static void call_by_name(net_pair *pair)
 {
     char url[AQ_URL_MAX];
     by_name(pair->url, url);
     net_pair_dial(pair, url);
     assert_int_equal(net_pair_wait(pair, net_pair_fetch(pair, 10))->code, AQ_RPC_OK);
-}
-
-TEST(calls_find_the_address_where_somebody_listens)
-{
-    EACH_ROW(i, lists) {
-        atomic_store(&hosts, lists[i]);
-        net_pair *pair = net_pair_serve(NULL, NULL, CALL_MS);
-        call_by_name(pair);
-        net_pair_close(pair);
-    }
-}
-
-TEST(calls_under_tls_find_it_too)
-{
-    const char *certs = file_folder();
-    secure_kit_certs(certs);
-    atomic_store(&hosts, lists[1]);
-    net_pair *pair = net_pair_serve(secure_kit_load(certs, AQ_ACCESS_LEARNER),
-                                    secure_kit_load(certs, AQ_ACCESS_ACTOR), CALL_MS);
-    call_by_name(pair);
-}
-
-TEST(the_broadcast_is_found)
-{
-    EACH_ROW(i, lists) {
-        aq_publisher *publisher;
-        aq_subscriber *subscriber;
-        char url[AQ_URL_MAX];
-        int rc = AQ_E_TIMEOUT;
-        atomic_store(&hosts, lists[i]);
-        aq_buffer *heard = buffer_up_to(NET_KIT_MESSAGE_MAX);
-        assert_int_equal(
-            aq_publisher_create("tcp://127.0.0.1:0", &net_kit_limits, &publisher, NULL), 0);
-        by_name(aq_publisher_url(publisher), url);
-        assert_int_equal(aq_subscriber_create(url, &net_kit_limits, &subscriber, NULL), 0);
-        for (int tries = 0; tries < CALL_MS / 10 && rc == AQ_E_TIMEOUT; tries++) {
-            assert_int_equal(aq_publisher_send(publisher, "news", 4), 0);
-            rc = aq_subscriber_receive(subscriber, 10, heard);
-        }
-        assert_int_equal(rc, 0);
-        aq_subscriber_destroy(subscriber);
-        aq_publisher_close(publisher);
-    }
-}
-
-TEST(experience_finds_its_shard)
-{
-    EACH_ROW(i, lists) {
-        atomic_store(&hosts, lists[i]);
-        net_kit_deliver(&net_kit_limits, &net_kit_limits, by_name, 1);
-    }
 }
 
 /* ---- whose turn it is ------------------------------------------------------------------------ */
@@ -165,6 +104,7 @@ static bool is_known(void *user)
     return strcmp(host, "127.0.0.1") == 0;
 }
 
+/* The first of all tests here: of no port is anything known yet. */
 TEST(an_address_that_answered_is_the_first_from_then_on)
 {
     char host[INET6_ADDRSTRLEN];
@@ -251,6 +191,67 @@ TEST(of_several_addresses_none_takes_long)
         assert_int_equal(patience_ms, i == 0 ? AQ_TCP_DIAL_MS : AQ_TCP_DIAL_MS / 2);
         freeaddrinfo(found);
         (void)close(fd);
+    }
+}
+
+/* ---- every kind of socket -------------------------------------------------------------------- */
+
+static const char *const lists[] = {
+    "127.0.0.1",
+    "127.0.0.2 127.0.0.1",
+    "::1 127.0.0.1",
+    "127.0.0.1 ::1",
+    "127.0.0.4 ::1 127.0.0.3 127.0.0.2 127.0.0.1",
+};
+
+TEST(calls_find_the_address_where_somebody_listens)
+{
+    EACH_ROW(i, lists) {
+        atomic_store(&hosts, lists[i]);
+        net_pair *pair = net_pair_serve(NULL, NULL, CALL_MS);
+        call_by_name(pair);
+        net_pair_close(pair);
+    }
+}
+
+TEST(calls_under_tls_find_it_too)
+{
+    const char *certs = file_folder();
+    secure_kit_certs(certs);
+    atomic_store(&hosts, lists[1]);
+    net_pair *pair = net_pair_serve(secure_kit_load(certs, AQ_ACCESS_LEARNER),
+                                    secure_kit_load(certs, AQ_ACCESS_ACTOR), CALL_MS);
+    call_by_name(pair);
+}
+
+TEST(the_broadcast_is_found)
+{
+    EACH_ROW(i, lists) {
+        aq_publisher *publisher;
+        aq_subscriber *subscriber;
+        char url[AQ_URL_MAX];
+        int rc = AQ_E_TIMEOUT;
+        atomic_store(&hosts, lists[i]);
+        aq_buffer *heard = buffer_up_to(NET_KIT_MESSAGE_MAX);
+        assert_int_equal(
+            aq_publisher_create("tcp://127.0.0.1:0", &net_kit_limits, &publisher, NULL), 0);
+        by_name(aq_publisher_url(publisher), url);
+        assert_int_equal(aq_subscriber_create(url, &net_kit_limits, &subscriber, NULL), 0);
+        for (int tries = 0; tries < CALL_MS / 10 && rc == AQ_E_TIMEOUT; tries++) {
+            assert_int_equal(aq_publisher_send(publisher, "news", 4), 0);
+            rc = aq_subscriber_receive(subscriber, 10, heard);
+        }
+        assert_int_equal(rc, 0);
+        aq_subscriber_destroy(subscriber);
+        aq_publisher_close(publisher);
+    }
+}
+
+TEST(experience_finds_its_shard)
+{
+    EACH_ROW(i, lists) {
+        atomic_store(&hosts, lists[i]);
+        net_kit_deliver(&net_kit_limits, &net_kit_limits, by_name, 1);
     }
 }
 
