@@ -15,6 +15,7 @@
 #include "common/net/sockets/pubsub.h"
 #include "common/net/sockets/pull.h"
 #include "common/sys/log.h"
+#include "tests/support/own_host.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/actor/fake_learner.h"
@@ -103,7 +104,7 @@ static int set_up(void **state)
              aq_rpc_server_url(stage.learner_server));
     snprintf(stage.learner.policy_url, sizeof(stage.learner.policy_url), "%s",
              aq_publisher_url(stage.publisher));
-    open_shard("tcp://127.0.0.1:0", "tcp://127.0.0.1:0");
+    open_shard(own_host_url(), own_host_url());
     return 0;
 }
 

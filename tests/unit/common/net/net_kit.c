@@ -4,6 +4,7 @@
 #include "tests/unit/common/net/net_kit.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -13,6 +14,7 @@
 #include "common/net/security/security.h"
 #include "common/net/sockets/pull.h"
 #include "common/net/sockets/push.h"
+#include "tests/support/own_host.h"
 #include "tests/support/test.h"
 
 const aq_net_limits net_kit_limits = {
@@ -96,15 +98,14 @@ void net_kit_close_socket(nng_socket socket)
 
 int net_kit_connect(const char *url)
 {
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET,
-        .sin_port = htons((uint16_t)atoi(strrchr(url, ':') + 1)),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-    };
+    char host[INET_ADDRSTRLEN];
+    uint16_t port;
     const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
     assert_true(descriptor >= 0);
-    assert_int_equal(
-        connect(descriptor, (const struct sockaddr *)(const void *)&address, sizeof(address)), 0);
+    assert_int_equal(sscanf(url, "tcp://%15[0-9.]:%" SCNu16, host, &port), 2);
+    struct addrinfo *address = net_kit_address(host, port);
+    assert_int_equal(connect(descriptor, address->ai_addr, address->ai_addrlen), 0);
+    freeaddrinfo(address);
     return descriptor;
 }
 
@@ -138,7 +139,7 @@ const char *net_kit_url(const char *transport, char *ret_url)
     static unsigned number;
     number++;
     if (strcmp(transport, "tcp") == 0) {
-        snprintf(ret_url, AQ_URL_MAX, "tcp://127.0.0.1:0");
+        snprintf(ret_url, AQ_URL_MAX, "%s", own_host_url());
     } else {
         snprintf(ret_url, AQ_URL_MAX, "%s:///tmp/aq-net-%ld-%u", transport, (long)getpid(), number);
     }
@@ -263,8 +264,8 @@ static void end_pair(void *pair)
     free(pair);
 }
 
-static net_pair *serve(const char *transport, const aq_security *own, const aq_security *callers,
-                       uint32_t timeout_ms)
+static net_pair *serve_at(const char *url, const aq_security *own, const aq_security *callers,
+                          uint32_t timeout_ms)
 {
     net_pair *pair = calloc(1, sizeof(*pair));
     assert_non_null(pair);
@@ -279,21 +280,22 @@ static net_pair *serve(const char *transport, const aq_security *own, const aq_s
                      0);
     aq_rpc_dispatcher_name(pair->dispatcher, AQ_ACCESS_LEARNER, 0);
     rpc_kit_add_to(&pair->kit, pair->dispatcher);
-    net_kit_url(transport, pair->url);
+    (void)snprintf(pair->url, sizeof(pair->url), "%s", url);
     open_server(pair);
     return pair;
 }
 
 net_pair *net_pair_open(const char *transport, uint32_t timeout_ms)
 {
-    net_pair *pair = serve(transport, NULL, NULL, timeout_ms);
+    char url[AQ_URL_MAX];
+    net_pair *pair = serve_at(net_kit_url(transport, url), NULL, NULL, timeout_ms);
     net_pair_dial(pair, pair->url);
     return pair;
 }
 
 net_pair *net_pair_serve(const aq_security *own, const aq_security *callers, uint32_t timeout_ms)
 {
-    return serve("tcp", own, callers, timeout_ms);
+    return serve_at("tcp://127.0.0.1:0", own, callers, timeout_ms);
 }
 
 void net_pair_stop_server(net_pair *pair)

@@ -41,7 +41,7 @@ int net_kit_connect(const char *url);
 /* Closes a socket, and stays until NNG has done so, which may take it seconds. */
 void net_kit_close_socket(nng_socket socket);
 
-/* "tcp", "ipc" or "inproc" to a url to listen at. */
+/* "tcp", "ipc" or "inproc" to a url to listen at, where nobody else does (own_host.h). */
 const char *net_kit_url(const char *transport, char *ret_url);
 
 enum { NET_PAIR_CALLS_MAX = 100, NET_PAIR_RESULTS_MAX = 512 };
@@ -75,7 +75,7 @@ typedef struct net_pair {
 /* With deadlines of timeout_ms; closed when the test is over. */
 net_pair *net_pair_open(const char *transport, uint32_t timeout_ms);
 
-/* A server over TCP, and no client yet, with credentials for both or NULL. */
+/* A server at 127.0.0.1, and no client yet, with credentials for both or NULL. */
 net_pair *net_pair_serve(const aq_security *own, const aq_security *callers, uint32_t timeout_ms);
 
 /* The client dials this. It stays until it has connected, or NNG may lose a connection. */
