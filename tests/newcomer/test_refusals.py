@@ -34,6 +34,13 @@ class Broken:
         pass
 """
 
+# It fails where an evaluator plays it, and there alone.
+UNJUDGED = BROKEN.replace("import types", "import os\nimport types").replace("        raise", """\
+        with open(f"/proc/{os.getppid()}/cmdline", encoding="ascii") as words:
+            if "--evaluate" not in words.read():
+                return np.zeros(2, np.float32), 0.0, True, False, {}
+        raise""")
+
 
 def imports(pid):
     """Whether the process has started what imports for long."""
@@ -111,6 +118,19 @@ class TestRefusals(Newcomer):
         self.assertTrue(done.stderr.endswith(
             "actorq train: the environment fails each time: ValueError: nowhere to go\n"))
         self.assertIn("broken.py", done.stderr)  # where it was raised
+
+    def test_an_environment_that_raises_where_it_is_evaluated(self):
+        with open("broken.py", "w", encoding="ascii") as file:
+            file.write(UNJUDGED)
+        with training("py:broken:Broken", "--run", "x", "--actors", "1",
+                      "--set", "learner.algorithm=dqn", "--set", "actor.envs=1", "--set",
+                      "limits.env_steps=100000000") as train:
+            wait("the failures", lambda: "evaluator 0: " in self.type("actorq status x").stdout)
+            said = self.works("actorq status x")
+            train.send_signal(signal.SIGINT)
+            train.communicate(timeout=SECONDS_MAX)
+        self.assertRegex(said, r"failures +evaluator 0: \d+ of steps and resets of its "
+                               r"environments, at last ValueError: nowhere to go\n")
 
     def test_a_data_set_that_cannot_be_imported(self):
         self.works(f"actorq train gym:CartPole-v1 --run a --actors 1 -q {SHORT} "
