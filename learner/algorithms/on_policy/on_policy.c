@@ -359,6 +359,9 @@ int aq_on_policy_train(aq_algorithm *algorithm, const aq_batch *rows, aq_update_
     if (rc == 0) {
         rc = aq_on_policy_run_epochs(self, is_improved);
     }
+    if (rc != 0 && is_improved && self->sums.value_updates == 0) { /* all of it, or nothing */
+        memcpy(self->policy.online.block, self->vectors, self->policy.online.count * sizeof(float));
+    }
     ret_report->steps = self->sums.value_updates;
     tell(self, ret_report->metrics);
     return rc;

@@ -309,22 +309,25 @@ TEST(trpo_takes_no_step_along_a_gradient_beyond_bounds)
 }
 
 /* Advantages are normalized, so it is the values' gradient alone that is beyond bounds. */
-TEST(ppo_moves_no_policy_where_it_can_not_step_along_the_values_gradient)
+TEST(no_policy_moves_where_the_values_can_not_step_along_their_gradient)
 {
-    stand all = make(&aq_ppo_class, NUMBERS);
-    aq_update_report report = {0};
-    all.config.learner.gradient_clip = 0;
-    all.config.learner.normalize_advantages = true;
-    all.agent = agent_of(&aq_ppo_class, &all.config, &all.schema, 7);
-    const kept_copy before = agent_copy(all.agent);
-    fill(&all);
-    for (uint32_t i = 0; i < GROUP; i++) {
-        all.group->reward[i] *= 1e30f;
+    static const aq_algorithm_class *const ones[] = {&aq_ppo_class, &aq_trpo_class};
+    EACH_ROW(c, ones) {
+        stand all = make(ones[c], NUMBERS);
+        aq_update_report report = {0};
+        all.config.learner.gradient_clip = 0;
+        all.config.learner.normalize_advantages = true;
+        all.agent = agent_of(ones[c], &all.config, &all.schema, 7);
+        const kept_copy before = agent_copy(all.agent);
+        fill(&all);
+        for (uint32_t i = 0; i < GROUP; i++) {
+            all.group->reward[i] *= 1e30f;
+        }
+        assert_int_equal(aq_agent_train(all.agent, all.group, &report), AQ_E_CORRUPT);
+        assert_int_equal(report.steps, 0);
+        assert_memory_equal(agent_state(all.agent).parameters, before.state.parameters,
+                            before.state.count * sizeof(float));
     }
-    assert_int_equal(aq_agent_train(all.agent, all.group, &report), AQ_E_CORRUPT);
-    assert_int_equal(report.steps, 0);
-    assert_memory_equal(agent_state(all.agent).parameters, before.state.parameters,
-                        before.state.count * sizeof(float));
 }
 
 /* It deviates from no other, and is one minibatch. */
