@@ -21,7 +21,7 @@
 #include "learner/daemon/shard_feed.h"
 #include "learner/publish/publication_plan.h"
 
-enum { REPORTS_MAX = 256, DIVERGED_STEPS = 100 };
+enum { REPORTS_MAX = 256, CHECKPOINTS_MAX = 16, DIVERGED_STEPS = 100 };
 
 struct aq_training {
     aq_learner_parts *parts;
@@ -32,8 +32,9 @@ struct aq_training {
     aq_quantizer_stage *stage;
     aq_draw_audit *audit; /* NULL: nothing is audited */
     aq_trainer *trainer;
-    aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
-    aq_mailbox *reports; /* stage -> loop */
+    aq_mailbox *groups;       /* trainer -> loop: groups to fill again */
+    aq_mailbox *reports;      /* stage -> loop */
+    _Atomic uint32_t waiting; /* reports for the loop */
     bool is_over;
     uint64_t newest_version;  /* that is out */
     double newest_changed;    /* aq_publication.changed of it */
@@ -58,15 +59,19 @@ static void drop_report(void *user, void *item)
 {
     aq_training *training = user;
     report *dropped = item;
+    training->waiting--;
     training->settled += dropped->settles;
     aq_publication_fini(&dropped->publication);
     aq_free(dropped);
 }
 
-/* Any thread: hands it over, or drops it when the loop is too far behind. */
+/* The stage's thread: hands it over, or drops it when the loop is too far behind. A caller may wait
+ * for a checkpoint, so what else is told takes none of its places. */
 static void post(aq_training *training, report *posted)
 {
-    if (aq_mailbox_post(training->reports, posted) != 0) {
+    const bool has_place = training->waiting < REPORTS_MAX || posted->kind == REPORT_CHECKPOINT;
+    training->waiting++;
+    if (!has_place || aq_mailbox_post(training->reports, posted) != 0) {
         drop_report(training, posted);
     }
 }
@@ -96,9 +101,7 @@ static void tell_trouble(aq_training *training, const aq_error *error, bool sett
         training->settled += settles;
         return;
     }
-    made->kind = REPORT_TROUBLE;
-    made->error = *error;
-    made->settles = settles;
+    *made = (report){.kind = REPORT_TROUBLE, .error = *error, .settles = settles};
     post(training, made);
 }
 
@@ -125,9 +128,7 @@ static void stage_publish(void *user, aq_publication *publication)
         aq_publication_fini(publication);
         return;
     }
-    made->kind = REPORT_PUBLICATION;
-    made->settles = true;
-    made->publication = *publication;
+    *made = (report){.kind = REPORT_PUBLICATION, .publication = *publication, .settles = true};
     post(training, made);
 }
 
@@ -209,6 +210,7 @@ static void on_report(void *user, void *item)
 {
     aq_training *training = user;
     report *came = item;
+    training->waiting--;
     if (came->kind == REPORT_PUBLICATION) {
         on_published(training, &came->publication);
     } else if (came->kind == REPORT_CHECKPOINT) {
@@ -362,8 +364,8 @@ static int create_parts(aq_training *training, const aq_publication_config *publ
     };
     int rc = aq_mailbox_create(loop, group_count, on_group, NULL, training, &training->groups);
     if (rc == 0) {
-        rc = aq_mailbox_create(loop, REPORTS_MAX, on_report, drop_report, training,
-                               &training->reports);
+        rc = aq_mailbox_create(loop, REPORTS_MAX + CHECKPOINTS_MAX, on_report, drop_report,
+                               training, &training->reports);
     }
     rc = rc == 0 ? aq_shard_feed_create(&feed, &training->feed) : rc;
     if (rc == 0) {
