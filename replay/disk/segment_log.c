@@ -19,8 +19,9 @@
 /* A file may end up larger than a segment's size by its last frame; mapped along at once. */
 #define MAPPED_BEYOND_BYTES ((uint64_t)4 << 20)
 
-/* Segments that a life goes up to. Each start must begin one, to note in it what is dropped. */
-enum { SEGMENTS_FULL = AQ_SEGMENTS_MAX - 64 };
+/* Segments that a life goes up to. Each start must begin one, to note in it what is dropped: once
+ * none can, tables that keep less free nothing any more. */
+enum { SEGMENTS_FULL = AQ_SEGMENTS_MAX - 1024 };
 
 typedef struct segment_log {
     aq_replay_log log; /* first */
