@@ -1,6 +1,7 @@
 /*
  * actorq runs: which runs there are in a folder, and what came of them.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,13 +98,14 @@ static json_t *list_json(const run_list *list)
     json_t *runs = json_array();
     for (size_t i = 0; i < list->count; i++) {
         const listed_run *row = &list->rows[i];
+        json_t *steps =
+            isnan(row->env_steps) ? json_null() : aq_json_count((uint64_t)row->env_steps);
         aq_json_add(&runs,
                     json_pack("{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "path",
                               aq_json_text(row->path), "task", row->task, "algorithm",
                               row->algorithm, "format", row->format, "seed",
                               aq_json_count(row->seed), "best_return", aq_json_number(row->best),
-                              "env_steps", aq_json_number(row->env_steps), "state", row->state,
-                              "made", row->made));
+                              "env_steps", steps, "state", row->state, "made", row->made));
     }
     return json_pack("{s:o}", "runs", runs);
 }
