@@ -242,10 +242,12 @@ static void print(const plot_arguments *arguments, const aq_run_plot *plot)
     for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
         const aq_run_curve curve = aq_run_plot_curve(plot, i);
         const aq_plot_point end = end_of(&curve);
+        const bool is_time = arguments->options.x == AQ_PLOT_X_TIME; /* 3.4 hours, say */
         aq_figure x, mean, low, high;
         (void)printf("  %s: %zu run%s, %s at %s", aq_plain_text(plain, sizeof(plain), curve.name),
                      curve.run_count, curve.run_count == 1 ? "" : "s",
-                     aq_figure_number(&mean, end.y), aq_figure_count(&x, end.x));
+                     aq_figure_number(&mean, end.y),
+                     is_time ? aq_figure_number(&x, end.x) : aq_figure_count(&x, end.x));
         if (isfinite(end.high)) {
             (void)printf(", %s to %s", aq_figure_number(&low, end.low),
                          aq_figure_number(&high, end.high));
