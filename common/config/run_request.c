@@ -18,7 +18,15 @@ static int put_over(const aq_run_request *request, aq_run_config *config, aq_err
     if (rc == 0 && request->task != NULL) {
         rc = aq_setting_set(aq_run_config_row("task"), request->task, config, error);
     }
-    return rc != 0 ? rc : aq_settings_assign_all(table, request->assignments, config, error);
+    char own[sizeof(config->preset)];
+    memcpy(own, config->preset, sizeof(own));
+    rc = rc == 0 ? aq_settings_assign_all(table, request->assignments, config, error) : rc;
+    if (rc == 0 && request->is_whole && strcmp(config->preset, own) != 0) {
+        rc = aq_fail(error, AQ_E_INVALID,
+                     "%s has all settings already, under which lies no preset: leave preset=%s out",
+                     request->path, config->preset);
+    }
+    return rc;
 }
 
 int aq_run_request_asked(const aq_run_request *request, aq_run_config *ret_asked, aq_error *error)

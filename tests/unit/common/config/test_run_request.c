@@ -176,6 +176,19 @@ TEST_WITH(under_a_runs_own_file_lies_no_preset, setup, NULL)
     assert_true(config.learner.tau == 0);
 }
 
+/* It would be told as what the run began with, and change nothing. */
+TEST_WITH(a_runs_own_file_has_no_other_preset_by_a_setting, setup, NULL)
+{
+    aq_run_request request = {.task = TASK, .path = path, .is_whole = true, .assignments = &sets};
+    file_put_text(path, "preset: pendulum-ddpg\nlearner: {algorithm: ddpg}");
+    set("preset=pendulum-ddpg");
+    aq_run_config config = read_request(&request, "pendulum-ddpg");
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_DDPG);
+    set("preset=pendulum-td3");
+    assert_refused(aq_run_request_asked(&request, &config, &refusal), AQ_E_INVALID,
+                   "leave preset=pendulum-td3 out");
+}
+
 TEST_WITH(the_task_is_the_one_that_was_named_last, setup, NULL)
 {
     char task[AQ_TASK_NAME_MAX];
