@@ -87,6 +87,21 @@ static int stop_with_syntax(const reading *r)
     return stop_with(r, line, parser->problem == NULL ? "not valid YAML" : parser->problem);
 }
 
+/* Of brackets within brackets libyaml takes a time that grows with their square. */
+static int check_depth(const reading *r)
+{
+    size_t depth = 0;
+
+    for (size_t i = 0; i < r->size; i++) {
+        depth += r->text[i] == '[' || r->text[i] == '{';
+        depth -= depth > 0 && (r->text[i] == ']' || r->text[i] == '}');
+        if (depth > AQ_YAML_DEPTH_MAX) {
+            return stop_with(r, line_of_offset(r, i), "more open brackets than any setting has");
+        }
+    }
+    return 0;
+}
+
 static int check_mapping(const reading *r, aq_yaml_node node)
 {
     const size_t count = aq_yaml_count(node);
@@ -167,7 +182,8 @@ int aq_yaml_tree_read(const char *name, const char *text, size_t size, aq_yaml_t
 {
     reading r = {.name = name, .text = text, .size = size, .error = error};
     aq_yaml_tree *tree = aq_alloc(1, sizeof(*tree));
-    int rc = tree != NULL ? load(&r, tree) : AQ_E_NOMEM;
+    int rc = tree != NULL ? check_depth(&r) : AQ_E_NOMEM;
+    rc = rc == 0 ? load(&r, tree) : rc;
     if (rc != 0) {
         aq_free(tree);
         return rc == AQ_E_NOMEM ? aq_fail(error, rc, "%s: %s", name, aq_error_text(rc)) : rc;

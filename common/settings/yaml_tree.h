@@ -1,5 +1,5 @@
 /*
- * YAML tree: a file of settings of any depth, where each node knows its line. Texts, lists and
+ * YAML tree: a file of settings, where each node knows its line. Texts, lists and
  * mappings; every value is a text, as settings.h has it; an alias is the node that it names,
  * and no anchor is there twice. One owner; nodes live as long as the tree.
  */
@@ -19,7 +19,8 @@ typedef struct aq_yaml_node {
     int number; /* 0: nothing */
 } aq_yaml_node;
 
-enum { AQ_YAML_KEYS_MAX = 1000 }; /* of a mapping */
+/* Keys of a mapping, and brackets that are open at once, those in texts and comments as well. */
+enum { AQ_YAML_KEYS_MAX = 1000, AQ_YAML_DEPTH_MAX = 1000 };
 
 /* One document with a mapping at the top, and no key twice in any. `name` stands for the file in
  * errors, as "s.yaml:3: a key must be a plain name". AQ_E_INVALID, AQ_E_NOMEM. */

@@ -67,6 +67,18 @@ TEST(what_is_no_tree_is_said_with_its_line)
     }
 }
 
+TEST(so_many_brackets_are_open_at_once_and_no_more)
+{
+    char yaml[2 * AQ_YAML_DEPTH_MAX + 16] = "a: ";
+    aq_yaml_tree *tree;
+    memset(yaml + 3, '[', AQ_YAML_DEPTH_MAX);
+    memset(yaml + 3 + AQ_YAML_DEPTH_MAX, ']', AQ_YAML_DEPTH_MAX);
+    aq_yaml_tree_free(tree_of(yaml));
+    memset(yaml + 3, '{', AQ_YAML_DEPTH_MAX + 1);
+    assert_refused(aq_yaml_tree_read("t.yaml", yaml, strlen(yaml), &tree, &refusal), AQ_E_INVALID,
+                   "t.yaml:1: more open brackets than any setting has");
+}
+
 TEST(a_mapping_has_so_many_keys_and_no_more)
 {
     char yaml[16 * (AQ_YAML_KEYS_MAX + 1)] = "";
