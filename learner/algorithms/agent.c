@@ -14,6 +14,7 @@
 #include "common/config/pacing.h"
 #include "common/config/run_rules.h"
 #include "common/nn/obs_normalizer.h"
+#include "common/policy/head.h"
 #include "common/policy/netspec.h"
 #include "learner/algorithms/agent_gradients.h"
 #include "learner/algorithms/agent_ranks.h"
@@ -140,6 +141,22 @@ static int check_quantized(const aq_algorithm_class *class, const aq_run_config 
                          class->name);
 }
 
+/* As actors hold it (rollout/act.c). */
+static int check_noise(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                       aq_error *error)
+{
+    const aq_run_config *config = setup->config;
+    const aq_head *head = aq_head_of(aq_algorithm_acts_by(class, config, setup->schema));
+    const bool is_held =
+        head->drawing != NULL ? head->drawing->holds_noise : config->learner.noisy > 0;
+    return is_held || config->actor.noise_octaves <= 1
+               ? 0
+               : aq_fail(error, AQ_E_UNSUPPORTED,
+                         "actor.noise_octaves is for noise that is kept for some steps, and %s "
+                         "keeps none here; actor.noise_octaves=1 works",
+                         class->name);
+}
+
 static int make_whole(aq_agent *agent, aq_error *error)
 {
     int rc = aq_agent_check_shared(agent, error);
@@ -158,6 +175,9 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     int rc = aq_run_rules_check_task(config, setup->schema, error);
     if (rc == 0) {
         rc = check_quantized(class, config, error);
+    }
+    if (rc == 0) {
+        rc = check_noise(class, setup, error);
     }
     if (rc == 0) {
         rc = check_ranks(setup, error);

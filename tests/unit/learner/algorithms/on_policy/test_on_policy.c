@@ -383,6 +383,13 @@ TEST(settings_that_make_no_sense_are_refused_in_words)
     all.config.learner.qat_bits = 8;
     assert_refused(agent_try(&aq_ppo_class, &all.config, &all.schema, 1, &agent, &refusal),
                    AQ_E_UNSUPPORTED, "learner.qat_bits=0 works");
+    all.config = config_of(NUMBERS);
+    all.config.actor.noise_octaves = 10;
+    assert_refused(agent_try(&aq_ppo_class, &all.config, &all.schema, 1, &agent, &refusal),
+                   AQ_E_UNSUPPORTED, "actor.noise_octaves=1 works");
+    all.config.learner.gsde = true;
+    assert_int_equal(agent_try(&aq_ppo_class, &all.config, &all.schema, 1, &agent, NULL), 0);
+    aq_agent_destroy(agent);
     all.config = config_of(NUMBERS_GSDE);
     all.config.learner.hidden[0] = '\0';
     assert_refused(agent_try(&aq_ppo_class, &all.config, &all.schema, 1, &agent, &refusal),
