@@ -192,15 +192,16 @@ static uint32_t count_held(const aq_snapshot *snapshot)
     return count;
 }
 
-static json_t *make_json(const import_arguments *arguments, const aq_snapshot *snapshot)
+static json_t *make_json(const import_arguments *arguments, const aq_snapshot *snapshot,
+                         uint32_t norms)
 {
     char net[256];
     return json_pack(
-        "{s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "source", aq_json_text(arguments->source), "file",
+        "{s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "source", aq_json_text(arguments->source), "file",
         aq_json_text(arguments->output), "task", snapshot->task, "network",
         aq_net_spec_text(&snapshot->spec, net, sizeof(net)), "head", aq_head_name(snapshot->head),
         "parameters", aq_json_count(aq_net_spec_parameters(&snapshot->spec)), "held_deviations",
-        aq_json_count(count_held(snapshot)));
+        aq_json_count(count_held(snapshot)), "assumed_norms", aq_json_count(norms));
 }
 
 static void print(const import_arguments *arguments, const aq_snapshot *snapshot, uint32_t norms)
@@ -239,7 +240,7 @@ static int import_and_say(void *given, aq_error *error)
     uint32_t norms = 0;
     int rc = import_policy(arguments, &snapshot, &norms, error);
     if (rc == 0 && arguments->json) {
-        rc = aq_print_json(make_json(arguments, snapshot), arguments->json, error);
+        rc = aq_print_json(make_json(arguments, snapshot, norms), arguments->json, error);
     } else if (rc == 0) {
         print(arguments, snapshot, norms);
     }

@@ -108,8 +108,9 @@ class Import(unittest.TestCase):
     def test_the_result_says_how_norms_were_read(self):
         norm = (np.ones(16, np.float32), np.zeros(16, np.float32))
         self.save(("0", "1", "3"), [layer(self.rng, 16, 4), norm, layer(self.rng, 2, 16)])
-        done = subprocess.run([ACTORQ, "import", "net.npz", "--task", "gym:CartPole-v1",
-                               "--activation", "relu"], cwd=self.folder, check=True,
+        arguments = ["import", "net.npz", "--task", "gym:CartPole-v1", "--activation", "relu"]
+        self.assertEqual(self.actorq(*arguments)["assumed_norms"], 1)
+        done = subprocess.run([ACTORQ, *arguments], cwd=self.folder, check=True,
                               capture_output=True, text=True)
         self.assertIn("  norms           1, read as layer norms over all values", done.stdout)
 
