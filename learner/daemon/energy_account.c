@@ -106,6 +106,11 @@ void aq_energy_account_told(aq_energy_account *account, const aq_member_record *
     }
 }
 
+void aq_energy_account_left(aq_energy_account *account, const aq_member_record *record)
+{
+    aq_energy_ledger_left(&account->ledger, aq_incarnation_name(record->incarnation));
+}
+
 /* Each is counted by itself, as starts of processes are. */
 void aq_energy_account_told_rank(aq_energy_account *account, uint32_t rank,
                                  const aq_energy_reading *reading)

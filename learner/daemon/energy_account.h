@@ -30,6 +30,9 @@ void aq_energy_account_anew(aq_energy_account *account, const aq_member_record *
 void aq_energy_account_told(aq_energy_account *account, const aq_member_record *record,
                             const Actorq__V1__EnergyStats *stats);
 
+/* It has told its last, and leaves. */
+void aq_energy_account_left(aq_energy_account *account, const aq_member_record *record);
+
 /* What the process of another rank of the learner takes. */
 void aq_energy_account_told_rank(aq_energy_account *account, uint32_t rank,
                                  const aq_energy_reading *reading);

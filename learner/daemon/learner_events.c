@@ -44,6 +44,7 @@ static void event_energy_anew(void *user, const aq_member_record *record)
 static void event_left(void *user, const aq_member_record *record, const char *reason)
 {
     aq_learner_events *events = user;
+    aq_energy_account_left(events->parts->energy, record);
     aq_log_limited(&events->left_limit, aq_clock_monotonic_ns(), AQ_LOG_INFO, "member_left", "",
                    "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " reason=%s", record->member,
                    aq_role_name(record->role), record->slot, AQ_LOG_QUOTED(reason));

@@ -153,7 +153,15 @@ static json_t *pack_state_process(const aq_energy_process *process)
                      process->last.idle_j);
 }
 
-static json_t *pack_state(const aq_energy_ledger *ledger)
+static int compare_heard(const void *a, const void *b)
+{
+    const aq_energy_process *one = a, *other = b;
+    return (one->heard_ns > other->heard_ns) - (one->heard_ns < other->heard_ns);
+}
+
+/* A clock's times mean nothing to the learner that reads them, so processes stand in their order.
+ */
+static json_t *pack_state(aq_energy_ledger *ledger)
 {
     json_t *roles = json_array();
     json_t *machines = json_array();
@@ -167,6 +175,9 @@ static json_t *pack_state(const aq_energy_ledger *ledger)
     for (size_t i = 0; i < ledger->machine_count; i++) {
         (void)json_array_append_new(machines, pack_state_machine(&ledger->machines[i]));
     }
+    if (ledger->process_count > 0) {
+        qsort(ledger->processes, ledger->process_count, sizeof(*ledger->processes), compare_heard);
+    }
     for (size_t i = 0; i < ledger->process_count; i++) {
         (void)json_array_append_new(processes, pack_state_process(&ledger->processes[i]));
     }
@@ -175,8 +186,7 @@ static json_t *pack_state(const aq_energy_ledger *ledger)
                      processes);
 }
 
-char *aq_energy_file_text(const aq_energy_ledger *ledger, const aq_energy_carbon *carbon,
-                          double wall_s)
+char *aq_energy_file_text(aq_energy_ledger *ledger, const aq_energy_carbon *carbon, double wall_s)
 {
     aq_energy_totals totals = aq_energy_ledger_totals(ledger);
     json_t *file =
@@ -272,7 +282,7 @@ static int read_process(json_t *row, aq_energy_ledger *ledger)
         return AQ_E_CORRUPT;
     }
     process.role = (uint32_t)role;
-    process.heard_ns = INT64_MIN;
+    process.heard_ns = INT64_MIN + (int64_t)ledger->process_count;
     return aq_energy_ledger_add_process(ledger, &process);
 }
 

@@ -25,9 +25,9 @@ aq_energy_carbon aq_energy_carbon_of(const char *country, double g_per_kwh, doub
 enum { AQ_CARBON_TEXT_MAX = 160 };
 const char *aq_energy_carbon_text(const aq_energy_carbon *carbon, char *out);
 
-/* The file's text, to be freed as below; NULL without memory. `wall_s` is the run's. */
-char *aq_energy_file_text(const aq_energy_ledger *ledger, const aq_energy_carbon *carbon,
-                          double wall_s);
+/* The file's text, to be freed as below; NULL without memory. `wall_s` is the run's. Brings the
+ * ledger's processes into the order in which they were heard. */
+char *aq_energy_file_text(aq_energy_ledger *ledger, const aq_energy_carbon *carbon, double wall_s);
 
 void aq_energy_file_text_free(char *text); /* NULL is fine */
 

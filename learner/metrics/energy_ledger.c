@@ -234,6 +234,14 @@ void aq_energy_ledger_anew(aq_energy_ledger *ledger, uint64_t incarnation)
     }
 }
 
+void aq_energy_ledger_left(aq_energy_ledger *ledger, uint64_t incarnation)
+{
+    aq_energy_process *process = find_process(ledger, incarnation);
+    if (process) {
+        *process = ledger->processes[--ledger->process_count];
+    }
+}
+
 aq_energy_totals aq_energy_ledger_totals(const aq_energy_ledger *ledger)
 {
     bool measured = !ledger->is_unmeasured && ledger->source[0] != '\0';

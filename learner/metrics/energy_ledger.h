@@ -7,7 +7,7 @@
  * counts only when every process of the run measures, and by one source; else the model's does.
  *
  * Readings are totals, so one that is lost costs nothing, and one that comes twice counts once. A
- * process that is gone stays known, in case it comes back.
+ * process that is lost stays known, in case it comes back; one that left does not come back.
  *
  * What a machine takes as a whole is told by each process on it. Time is laid out on a line for
  * each machine, and whoever tells first about a stretch of it counts for that stretch. Beyond a
@@ -85,6 +85,9 @@ void aq_energy_ledger_told(aq_energy_ledger *ledger, int64_t now_ns, uint64_t in
 
 /* The process was with another run meanwhile, and begins its totals anew. */
 void aq_energy_ledger_anew(aq_energy_ledger *ledger, uint64_t incarnation);
+
+/* It has told its last totals, and is forgotten: what it took stays in the sums. */
+void aq_energy_ledger_left(aq_energy_ledger *ledger, uint64_t incarnation);
 
 aq_energy_totals aq_energy_ledger_totals(const aq_energy_ledger *ledger);
 

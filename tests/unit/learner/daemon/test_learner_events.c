@@ -2,6 +2,7 @@
  * What the learner's log says of members.
  */
 #include "learner/daemon/learner_events.h"
+#include "learner/daemon/learner_parts.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/sys/stderr_capture.h"
 
@@ -20,7 +21,10 @@ static size_t count_lines(const char *text)
 static size_t lines_of(size_t members)
 {
     static char output[1 << 16];
-    aq_learner_events events = {0};
+    static aq_learner_parts parts;
+    const aq_run_config config = {.energy.carbon_intensity = 1};
+    assert_int_equal(aq_energy_account_create(&config, &parts.folder, &parts.energy), 0);
+    aq_learner_events events = {.parts = &parts};
     const aq_learner_service_owner owner = aq_learner_events_owner(&events);
     stderr_capture_begin();
     for (size_t i = 1; i <= members; i++) {
@@ -29,6 +33,7 @@ static size_t lines_of(size_t members)
         owner.left(owner.user, &record, "why");
     }
     (void)stderr_capture_end(output, sizeof(output));
+    aq_energy_account_destroy(parts.energy);
     return count_lines(output);
 }
 

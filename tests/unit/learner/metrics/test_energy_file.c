@@ -38,7 +38,7 @@ static aq_energy_ledger ledger_of(const char *source, double tdp_w)
     return ledger;
 }
 
-static json_t *file_of(const aq_energy_ledger *ledger, const aq_energy_carbon *carbon)
+static json_t *file_of(aq_energy_ledger *ledger, const aq_energy_carbon *carbon)
 {
     char *text = aq_energy_file_text(ledger, carbon, 12.5);
     json_t *file = json_loads(text, 0, NULL);
@@ -135,7 +135,7 @@ TEST(the_table_is_named_with_its_year)
 
 /* ---- taking it up -------------------------------------------------------------------------- */
 
-static void write_file(run_dir *dir, const aq_energy_ledger *ledger)
+static void write_file(run_dir *dir, aq_energy_ledger *ledger)
 {
     aq_energy_carbon carbon = aq_energy_carbon_of("WORLD", 0, 1);
     char *text = aq_energy_file_text(ledger, &carbon, 10);
@@ -162,6 +162,27 @@ TEST_IN(run_dir, dir, a_run_goes_on_from_what_it_took)
     aq_energy_ledger_told(&after, 0, 3, AQ_ROLE_ACTOR, &fresh);
     assert_close(aq_energy_ledger_totals(&after).cpu_s, 10 + 1 + 1);
     assert_close(aq_energy_ledger_totals(&after).energy_j, 300 + 30 + 30);
+    aq_energy_ledger_fini(&before);
+    aq_energy_ledger_fini(&after);
+}
+
+/* Of a full table whoever was not heard of for the longest makes room, before and after. */
+TEST_IN(run_dir, dir, who_was_heard_last_stays_known)
+{
+    aq_energy_ledger before, after;
+    aq_energy_reading reading = reading_of("", 1);
+    aq_energy_ledger_init(&before, 100);
+    for (uint64_t i = 1; i <= AQ_ENERGY_PROCESSES_MAX; i++) {
+        aq_energy_ledger_told(&before, (int64_t)i, i, AQ_ROLE_ACTOR, &reading);
+    }
+    aq_energy_ledger_told(&before, AQ_NS_PER_S, 1, AQ_ROLE_ACTOR, &reading);
+    write_file(dir, &before);
+    aq_energy_ledger_init(&after, 100);
+    assert_int_equal(aq_energy_file_read(dir->path, &after, NULL), 0);
+    aq_energy_ledger_told(&after, 1, UINT64_MAX, AQ_ENERGY_LEARNER, &reading);
+    reading.cpu_s = 3;
+    aq_energy_ledger_told(&after, 2, 1, AQ_ROLE_ACTOR, &reading);
+    assert_close(aq_energy_ledger_totals(&after).cpu_s, AQ_ENERGY_PROCESSES_MAX + 1 + 2);
     aq_energy_ledger_fini(&before);
     aq_energy_ledger_fini(&after);
 }

@@ -106,6 +106,20 @@ TEST_IN(aq_energy_ledger, ledger, a_process_that_was_with_another_run_counts_on)
     assert_close(totals.idle_j, 12 * 30);
 }
 
+/* It tells its last as it leaves, and never comes back. */
+TEST_IN(aq_energy_ledger, ledger, who_left_is_forgotten_and_stays_counted)
+{
+    tell(ledger, 1, 1000, AQ_ROLE_REPLAY, reading_of(ANT, "", 1, 1));
+    for (uint64_t i = 1; i <= 100; i++) {
+        tell(ledger, 1, i, AQ_ROLE_ACTOR, reading_of(ANT, "", 1, 1));
+        aq_energy_ledger_left(ledger, i);
+        aq_energy_ledger_left(ledger, i); /* nobody knows it */
+        assert_int_equal(ledger->process_count, 1);
+    }
+    tell(ledger, 2, 1000, AQ_ROLE_REPLAY, reading_of(ANT, "", 2, 2));
+    assert_close(aq_energy_ledger_totals(ledger).cpu_s, 100 + 2);
+}
+
 TEST_IN(aq_energy_ledger, ledger, each_machine_has_its_own_idle_share)
 {
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 10, 1));
