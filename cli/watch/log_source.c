@@ -91,7 +91,7 @@ static void take_text(aq_log_source *source, size_t size)
     source->start += size < source->end - source->start ? size + 1 : size;
     text[size] = '\0';
     aq_log_line_read(text, &source->line);
-    if (strcmp(source->line.ts, source->time) > 0) {
+    if (source->line.ts[0] != '\0') {
         memcpy(source->time, source->line.ts, sizeof(source->time));
     }
     source->has_line = true;

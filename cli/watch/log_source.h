@@ -22,8 +22,8 @@ const char *aq_log_source_name(const aq_log_source *source);
 const aq_log_line *aq_log_source_look(aq_log_source *source, bool is_final);
 void aq_log_source_take(aq_log_source *source);
 
-/* The time that the line at hand stands at: its own, but never before the line above it, and that
- * of the line above for a text. */
+/* The time that the line at hand stands at: its own, which lies before that of the line above where
+ * the clock was set back, and that of the line above for a text. */
 const char *aq_log_source_time(const aq_log_source *source);
 
 #endif

@@ -68,6 +68,28 @@ TEST_OF_LOGS(lines_of_several_logs_come_in_the_order_of_time)
            "00:00:00.000 error actor-0      d\n");
 }
 
+/* Some machines begin with a wrong time. */
+TEST_OF_LOGS(a_clock_that_was_ahead_once_is_believed_again)
+{
+    append(state, "learner.log",
+           "ts=2027-01-01T00:00:00.000Z level=info role=learner event=a\n"
+           "ts=2026-11-20T10:00:00.000Z level=info role=learner event=b\n"
+           "words\n");
+    append(state, "actor-0.log",
+           "ts=2026-11-20T11:00:00.000Z level=info role=actor id=0 event=c\n"
+           "ts=2027-01-01T00:00:01.000Z level=info role=actor id=0 event=d\n");
+    expect(open_all(state), true, false,
+           "2026-11-20 (UTC)\n"
+           "11:00:00.000 info  actor-0      c\n"
+           "2027-01-01 (UTC)\n"
+           "00:00:00.000 info  learner      a\n"
+           "2026-11-20 (UTC)\n"
+           "10:00:00.000 info  learner      b\n"
+           "10:00:00.000 -     learner      words\n"
+           "2027-01-01 (UTC)\n"
+           "00:00:01.000 info  actor-0      d\n");
+}
+
 TEST_OF_LOGS(a_text_stands_where_the_line_above_it_stands)
 {
     append(state, "learner.log",
