@@ -14,6 +14,7 @@ struct aq_replay_roster {
     aq_replay_actor *actors;
     uint32_t *index;   /* 1 + position in actors; 0: free */
     size_t index_size; /* a power of two, at least twice the capacity */
+    bool was_full;
     int64_t
         next_idle_ns; /* nobody is idle before, so that a full roster is not searched each time */
 };
@@ -135,6 +136,7 @@ int aq_replay_roster_meet(aq_replay_roster *roster, int64_t now_ns, uint64_t act
         size_t place = index_place(roster, actor, incarnation);
         met = &roster->actors[roster->count++];
         roster->index[place] = (uint32_t)roster->count;
+        roster->was_full |= roster->count == roster->capacity;
         *met = (aq_replay_actor){
             .actor = actor,
             .incarnation = incarnation,
@@ -146,6 +148,11 @@ int aq_replay_roster_meet(aq_replay_roster *roster, int64_t now_ns, uint64_t act
     met->heard_ns = now_ns;
     *ret_actor = met;
     return 0;
+}
+
+bool aq_replay_roster_was_full(const aq_replay_roster *roster)
+{
+    return roster->was_full;
 }
 
 size_t aq_replay_roster_count(const aq_replay_roster *roster)

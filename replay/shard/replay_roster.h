@@ -67,6 +67,9 @@ void aq_replay_roster_forget(aq_replay_roster *roster, int64_t heard_ns);
 /* When who was silent for longest was last heard. There is somebody. */
 int64_t aq_replay_roster_oldest_ns(const aq_replay_roster *roster);
 
+/* Whether it was ever full: who is not known may have been forgotten since. */
+bool aq_replay_roster_was_full(const aq_replay_roster *roster);
+
 size_t aq_replay_roster_count(const aq_replay_roster *roster);
 aq_replay_actor *aq_replay_roster_at(const aq_replay_roster *roster, size_t index);
 

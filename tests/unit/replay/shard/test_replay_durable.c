@@ -171,6 +171,30 @@ TEST_IN(durable_kit, kit, what_a_sender_knows_to_be_acknowledged_and_is_not_ther
     }
 }
 
+/* A full roster lets all go at once that are silent. */
+TEST_IN(durable_kit, kit, who_was_forgotten_misses_nothing)
+{
+    durable_kit_open(kit);
+    for (uint64_t actor = 2; actor <= AQ_ROSTER_ACTORS_MAX; actor++) {
+        (void)durable_kit_ask(kit, actor, 0);
+    }
+    durable_kit_fill(kit, 1, 1);
+    durable_kit_make_durable(kit);
+    kit->now_ns += AQ_ROSTER_IDLE_NS + AQ_NS_PER_S;
+    (void)durable_kit_ask(kit, AQ_ROSTER_ACTORS_MAX + 1, 0);
+    assert_int_equal(aq_replay_core_actors(kit->core), 1);
+    aq_credit_call call = {.actor = 1, .incarnation = 1001, .known_acknowledged = 1};
+    assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
+    assert_int_equal(aq_replay_core_counters(kit->core).missing, 0);
+    durable_kit_restart(kit); /* the head of the segment has all that there may be */
+    kit->now_ns += AQ_ROSTER_IDLE_NS + AQ_NS_PER_S;
+    for (call.actor = AQ_ROSTER_ACTORS_MAX + 2; call.actor < AQ_ROSTER_ACTORS_MAX + 4;
+         call.actor++) {
+        assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
+        assert_int_equal(aq_replay_core_counters(kit->core).missing, 0);
+    }
+}
+
 TEST_IN(durable_kit, kit, marks_and_counts_go_on_when_a_store_in_memory_begins_anew)
 {
     const uint64_t items[2] = {3, 1000};
