@@ -60,14 +60,14 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
 
 /* One shard's count; the lists point at each other's places. */
 typedef struct shards_view {
-    Actorq__V1__ShardCount counts[AQ_SHARDS_MAX];
-    Actorq__V1__ShardCount *pointers[AQ_SHARDS_MAX];
+    Actorq__V1__ShardCount counts[AQ_STORES_MAX];
+    Actorq__V1__ShardCount *pointers[AQ_STORES_MAX];
 } shards_view;
 
 static void shards_to(const aq_checkpoint *checkpoint, shards_view *view,
                       Actorq__V1__Checkpoint *message)
 {
-    AQ_ASSERT(checkpoint->shard_count <= AQ_SHARDS_MAX);
+    AQ_ASSERT(checkpoint->shard_count <= AQ_STORES_MAX);
     for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
         actorq__v1__shard_count__init(&view->counts[i]);
         view->counts[i].store = checkpoint->shards[i].store;
@@ -179,9 +179,9 @@ static int read_numbers(const Actorq__V1__Checkpoint *message, aq_checkpoint *ch
 static int read_shards(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
                        aq_error *error)
 {
-    if (message->n_shards > AQ_SHARDS_MAX) {
-        return aq_fail(error, AQ_E_CORRUPT, "%zu shards; at most %d are possible",
-                       message->n_shards, AQ_SHARDS_MAX);
+    if (message->n_shards > AQ_STORES_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "%zu stores; at most %d are possible",
+                       message->n_shards, AQ_STORES_MAX);
     }
     for (size_t i = 0; i < message->n_shards; i++) {
         checkpoint->shards[i] = (aq_shard_count){

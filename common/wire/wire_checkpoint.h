@@ -15,6 +15,9 @@
 /* Replay shards at a time, and their slots. */
 enum { AQ_SHARDS_MAX = 64 };
 
+/* Stores that a run tells apart, live ones and those that are gone. */
+enum { AQ_STORES_MAX = 1024 };
+
 #define AQ_SLOT_NONE UINT32_MAX
 
 /* What one store of a replay shard has brought. */
@@ -53,7 +56,7 @@ typedef struct aq_checkpoint {
     uint64_t env_steps;      /* of the whole run */
     uint64_t env_steps_base; /* of them, those of stores that are not in the list below */
     uint32_t shard_count;
-    aq_shard_count shards[AQ_SHARDS_MAX];
+    aq_shard_count shards[AQ_STORES_MAX];
     uint64_t policy_version;
     aq_policy_totals policies;
     aq_named_arrays arrays; /* "parameters" begins with those of the network that acts */

@@ -128,7 +128,7 @@ uint64_t aq_coordinator_env_steps(const aq_coordinator *coordinator);
 uint64_t aq_coordinator_env_steps_found(const aq_coordinator *coordinator);
 
 /* For checkpoints: the stores behind env_steps, and setting them again before anybody joins. At
- * most AQ_SHARDS_MAX; what older stores brought is in *ret_base. */
+ * most AQ_STORES_MAX; what older stores brought is in *ret_base. */
 size_t aq_coordinator_shard_counts(const aq_coordinator *coordinator, aq_shard_count *counts,
                                    uint64_t *ret_base);
 void aq_coordinator_restore_counts(aq_coordinator *coordinator, const aq_shard_count *counts,

@@ -45,16 +45,18 @@ static bool is_before(const aq_store_entry *a, const aq_store_entry *b)
     return a_has_slot != b_has_slot ? b_has_slot : a->gone_at < b->gone_at;
 }
 
-/* Of those that are gone, one without a slot, else the one that went first. */
-static aq_store_entry *least_missed(aq_store_ledger *ledger)
+/* Of those that are gone, one without a slot unless it `has_slot`, else the one that went first. */
+static aq_store_entry *least_missed(aq_store_ledger *ledger, bool has_slot)
 {
     aq_store_entry *least = NULL;
     for (size_t i = 0; i < ledger->count; i++) {
         aq_store_entry *entry = &ledger->entries[i];
-        if (entry->incarnation == 0 && (!least || is_before(entry, least))) {
+        if (entry->incarnation == 0 && (!has_slot || entry->count.slot != AQ_SLOT_NONE) &&
+            (!least || is_before(entry, least))) {
             least = entry;
         }
     }
+    AQ_ASSERT(least); /* fewer than there are slots are live */
     return least;
 }
 
@@ -62,11 +64,10 @@ static aq_store_entry *least_missed(aq_store_ledger *ledger)
 static aq_store_entry *add(aq_store_ledger *ledger, uint64_t store)
 {
     aq_store_entry *place = NULL;
-    if (ledger->count < AQ_SHARDS_MAX) {
+    if (ledger->count < AQ_STORES_MAX) {
         place = &ledger->entries[ledger->count++];
     } else {
-        place = least_missed(ledger);
-        AQ_ASSERT(place); /* fewer than there are entries are live */
+        place = least_missed(ledger, false);
         ledger->base += place->count.inserted;
     }
     *place = (aq_store_entry){.count = {.store = store, .slot = AQ_SLOT_NONE}};
@@ -93,8 +94,7 @@ static uint32_t free_slot(aq_store_ledger *ledger)
             return slot;
         }
     }
-    AQ_ASSERT(false); /* there are as many entries, and one has none */
-    return 0;
+    return least_missed(ledger, true)->count.slot;
 }
 
 /* Whether a store may have that slot: nobody has it who is live. */
@@ -186,7 +186,7 @@ size_t aq_store_ledger_counts(const aq_store_ledger *ledger, aq_shard_count *cou
 void aq_store_ledger_restore(aq_store_ledger *ledger, const aq_shard_count *counts, size_t count,
                              uint64_t base)
 {
-    AQ_ASSERT(count <= AQ_SHARDS_MAX);
+    AQ_ASSERT(count <= AQ_STORES_MAX);
     *ledger = (aq_store_ledger){.base = base};
     for (size_t i = 0; i < count; i++) {
         uint32_t slot = counts[i].slot;

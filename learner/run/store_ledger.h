@@ -13,6 +13,9 @@
  *     there is none such.
  * A slot is never that of two live stores.
  *
+ * Beyond AQ_STORES_MAX a store that is gone is told apart no more, one without a slot first. Were
+ * it to come back, it would count twice.
+ *
  * A core; one thread.
  */
 #ifndef AQ_LEARNER_RUN_STORE_LEDGER_H
@@ -37,7 +40,7 @@ typedef struct aq_store_entry {
 } aq_store_entry;
 
 typedef struct aq_store_ledger {
-    aq_store_entry entries[AQ_SHARDS_MAX];
+    aq_store_entry entries[AQ_STORES_MAX];
     size_t count;
     uint64_t base; /* of stores that have no entry any more */
     uint64_t found;
@@ -64,7 +67,7 @@ uint64_t aq_store_ledger_total(const aq_store_ledger *ledger);
  * say when it came. */
 uint64_t aq_store_ledger_found(const aq_store_ledger *ledger);
 
-/* For checkpoints. `counts` has room for AQ_SHARDS_MAX. Of a checkpoint of before slots were
+/* For checkpoints. `counts` has room for AQ_STORES_MAX. Of a checkpoint of before slots were
  * written down, all but one store are told apart no more: they count, and are gone for good. */
 size_t aq_store_ledger_counts(const aq_store_ledger *ledger, aq_shard_count *counts,
                               uint64_t *ret_base);

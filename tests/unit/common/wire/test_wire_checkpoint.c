@@ -249,22 +249,22 @@ TEST_IN(changed, it, arrays_that_can_not_be_are_refused)
     refuse(it, AQ_E_CORRUPT, "checkpoint: parameters: number 7 is NaN");
 }
 
-TEST_IN(changed, it, more_shards_than_there_can_be_are_refused)
+TEST_IN(changed, it, more_stores_than_there_can_be_are_refused)
 {
     Actorq__V1__ShardCount count;
-    Actorq__V1__ShardCount *pointers[AQ_SHARDS_MAX + 1];
+    Actorq__V1__ShardCount *pointers[AQ_STORES_MAX + 1];
     Actorq__V1__ShardCount **kept = it->message->shards;
     actorq__v1__shard_count__init(&count);
-    for (size_t i = 0; i <= AQ_SHARDS_MAX; i++) {
+    for (size_t i = 0; i <= AQ_STORES_MAX; i++) {
         pointers[i] = &count;
     }
-    it->message->n_shards = AQ_SHARDS_MAX + 1;
+    it->message->n_shards = AQ_STORES_MAX + 1;
     it->message->shards = pointers;
     fixture_pack(&it->message->base, AQ_FRAME_CHECKPOINT, &it->frame);
     it->message->n_shards = 2;
     it->message->shards = kept;
     aq_checkpoint received;
-    assert_refused(receive(it, &received), AQ_E_CORRUPT, "checkpoint: 65 shards");
+    assert_refused(receive(it, &received), AQ_E_CORRUPT, "checkpoint: 1025 stores");
 }
 
 /* Puts another policy into the checkpoint. */
