@@ -144,21 +144,18 @@ static int on_joined(void *user, const aq_member_view *view, bool again, aq_erro
         /* The core keeps its number: shards know its messages by that. */
         follow_settings(session, view);
         aq_policy_session_moved(session->policy, view->policy_url);
-        aq_shard_session_changed(session->shards, view);
-        return 0;
+        return aq_shard_session_changed(session->shards, view, error);
     }
     return start_run(session, view, error);
 }
 
 static int on_changed(void *user, const aq_member_view *view, aq_error *error)
 {
-    (void)error;
     aq_actor_session *session = user;
-    aq_shard_session_changed(session->shards, view);
     if (view->settings_generation != session->settings_generation) {
         follow_settings(session, view);
     }
-    return 0;
+    return aq_shard_session_changed(session->shards, view, error);
 }
 
 static void on_finish(void *user)

@@ -208,7 +208,8 @@ void aq_shard_session_start(aq_shard_session *session, const aq_member_view *vie
         .reconnect_min_ms = (uint32_t)config->net.reconnect_min_ms,
         .reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms,
     };
-    aq_shard_session_changed(session, view);
+    read_list(session, view);
+    match(session);
 }
 
 static void log_given_up(const aq_shard_session *session, uint32_t number)
@@ -248,12 +249,21 @@ void aq_shard_session_stop(aq_shard_session *session)
     session->away_from_ns = INT64_MAX;
 }
 
-void aq_shard_session_changed(aq_shard_session *session, const aq_member_view *view)
+int aq_shard_session_changed(aq_shard_session *session, const aq_member_view *view, aq_error *error)
 {
-    if (session->config.core != NULL) {
-        read_list(session, view);
-        match(session);
+    if (session->config.core == NULL) {
+        return 0;
     }
+    read_list(session, view);
+    match(session);
+    for (uint32_t i = 0; i < session->place_count; i++) {
+        if (session->count < AQ_SPREAD_SHARDS_MAX || lane_of(session, &session->places[i])) {
+            return 0;
+        }
+    }
+    return session->place_count == 0
+               ? 0
+               : aq_fail(error, AQ_E_FULL, "this actor has met too many stores");
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

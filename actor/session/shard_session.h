@@ -17,7 +17,8 @@
  *   - A lane whose store was sent nothing yet passes in the same way, whatever that store is.
  *   - Else a store that is not known gets a lane of its own. There are AQ_SPREAD_SHARDS_MAX; a run
  *     that shows an actor more stores than that, one after the other, gets nothing of it in the
- *     further ones, and a line in the log.
+ *     further ones, and a line in the log. Where only such are listed the actor is of no use any
+ *     more.
  *
  * An empty list changes nothing: a learner that was restarted lists shards as they come back. For
  * the same reason a lane that is not listed is not closed before it is empty; but nothing new is
@@ -56,8 +57,9 @@ void aq_shard_session_give_up(aq_shard_session *session);
 /* Closes the connections and forgets the core; gives up what was not acknowledged. */
 void aq_shard_session_stop(aq_shard_session *session);
 
-/* The list of shards may have changed. */
-void aq_shard_session_changed(aq_shard_session *session, const aq_member_view *view);
+/* The list of shards may have changed. AQ_E_FULL: stores are listed, and none has a lane. */
+int aq_shard_session_changed(aq_shard_session *session, const aq_member_view *view,
+                             aq_error *error) AQ_MUST_USE;
 
 /* To be called after anything happened and at aq_shard_session_next_ns. */
 void aq_shard_session_tick(aq_shard_session *session, int64_t now_ns);

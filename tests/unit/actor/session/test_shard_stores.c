@@ -244,3 +244,25 @@ TEST_ON_STAGE(a_stranger_at_a_durable_stores_address_gets_nothing)
     assert_true(shard->foreign < 40); /* it is asked with growing pauses */
     assert_true(aq_actor_session_next_ns(stage->session) > stage->now_ns);
 }
+
+/* Whoever started it starts it again. */
+TEST_ON_STAGE(an_actor_that_has_met_too_many_stores_ends)
+{
+    fake_shard *shard = &stage->shards[0];
+    shard->durable = true;
+    for (uint32_t stores = 1; stores <= AQ_SPREAD_SHARDS_MAX; stores++) {
+        shard->granted = 10 * KIT_ENVS;
+        stage_pass(stage, HEARTBEAT_MS + 50);
+        assert_int_equal(lanes(stage), stores);
+        stage_break(stage, 0);
+        fake_shard_restart(shard); /* on another folder */
+        shard->store++;
+        shard->mark = shard->granted = shard->actor_incarnation = 0;
+        list(stage, 0, 0, 0);
+    }
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_TAKING_PART);
+    stage_pass(stage, HEARTBEAT_MS + 50);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
+    assert_int_equal(aq_participant_exit_code(aq_actor_session_participant(stage->session)),
+                     EXIT_FAILURE);
+}
