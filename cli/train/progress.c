@@ -16,6 +16,7 @@
 enum { LINE_MAX_BYTES = 1024, FIELD_MAX_BYTES = 512, COLUMNS_DEFAULT = 80, FIGURE_MAX = 32 };
 #define TERMINAL_PERIOD_NS (100 * AQ_NS_PER_MS)
 #define PLAIN_PERIOD_NS    (2 * AQ_NS_PER_S)
+#define YOUNG_NS           (3600 * AQ_NS_PER_S) /* lines of a file are as close as any */
 
 void aq_progress_init(aq_progress *progress)
 {
@@ -191,6 +192,14 @@ unsigned aq_progress_columns(int descriptor)
     return COLUMNS_DEFAULT;
 }
 
+/* From an hour on by the time that it has shown the run for, as lines of metrics are: what takes
+ * them down for weeks must not fill the disk. */
+static int64_t plain_period_ns(const aq_progress *progress, int64_t now_ns)
+{
+    const int64_t age_ns = now_ns - progress->first_ns;
+    return age_ns > YOUNG_NS ? age_ns / (YOUNG_NS / PLAIN_PERIOD_NS) : PLAIN_PERIOD_NS;
+}
+
 void aq_progress_show(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status,
                       const char *trouble)
 {
@@ -209,7 +218,7 @@ void aq_progress_show(aq_progress *progress, int64_t now_ns, const Actorq__V1__S
                                        aq_progress_columns(STDERR_FILENO), line, sizeof(line)));
         progress->drawn = true;
     } else {
-        progress->next_ns = now_ns + PLAIN_PERIOD_NS;
+        progress->next_ns = now_ns + plain_period_ns(progress, now_ns);
         (void)fprintf(stderr, "%s\n",
                       aq_progress_plain_line(progress, status, trouble, line, sizeof(line)));
     }

@@ -1,6 +1,6 @@
 /*
- * Progress: one line that is drawn over itself on a terminal, one line every few seconds elsewhere.
- * On standard error, so that results can be piped.
+ * Progress: one line that is drawn over itself on a terminal, one line every few seconds elsewhere,
+ * from an hour on ever further apart. On standard error, so that results can be piped.
  */
 #ifndef AQ_CLI_TRAIN_PROGRESS_H
 #define AQ_CLI_TRAIN_PROGRESS_H

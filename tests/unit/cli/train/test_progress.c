@@ -219,6 +219,18 @@ TEST_IN(status_fixture, fixture, in_a_file_there_is_a_line_every_two_seconds)
     assert_null(strpbrk(text, "\r\033"));
 }
 
+TEST_IN(status_fixture, fixture, lines_in_a_file_are_further_apart_in_an_old_run)
+{
+    aq_progress progress;
+    stderr_capture_begin();
+    aq_progress_init(&progress);
+    aq_progress_show(&progress, AQ_NS_PER_S, &fixture->reply, "");
+    for (int64_t s = 36001; s < 36061; s++) { /* 20 s apart after ten hours */
+        aq_progress_show(&progress, s * AQ_NS_PER_S, &fixture->reply, "");
+    }
+    assert_int_equal(count_in(captured(), "\n"), 1 + 3);
+}
+
 TEST_IN(status_fixture, fixture, on_a_terminal_the_line_is_drawn_over_itself_and_cleared)
 {
     aq_progress progress;
