@@ -1,8 +1,8 @@
 /*
  * D4PG: an actor and a critic that learns the distribution of returns (Barth-Maron et al., 2018),
- * with n-step returns, target networks that are copied now and then, and Acme's choices where the
- * paper leaves them open: the policy is improved at the next observation, and the value's slope
- * along each action is cut to learner.action_gradient_clip.
+ * with n-step returns, target networks that are copied now and then, and two choices of Acme's that
+ * the paper does not make: the policy is improved at the observation n steps on, and the value's
+ * slope along each action is cut to learner.action_gradient_clip.
  *
  * Here is in what it differs; the rest is actor_critic.c.
  */
