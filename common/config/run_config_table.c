@@ -161,7 +161,8 @@ static const aq_setting rows[] = {
      "On-policy: draws numbers by gSDE (Raffin et al., 2021), noise that depends on the state and "
      "stays for actor.noise_steps, in place of a fresh number each step."},
     {KEPT_MEMBER(F64, learner.deviation), "0.6", 0.01, 7, NULL, "",
-     "On-policy, numbers: the standard deviation at first, as a share of half the action's range."},
+     "On-policy, numbers: the standard deviation at first, as a share of half the action's range. "
+     "With learner.gsde that of features of 1/2; what comes of it follows from the network."},
     {MEMBER(F64, learner.gae_lambda), "0.95", 0, 1, NULL, "",
      "On-policy and pqn: how far advantages and returns look ahead. 0 trusts the values one step "
      "later, 1 takes rewards alone, as reinforce always does."},
