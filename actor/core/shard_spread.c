@@ -19,8 +19,7 @@ struct aq_shard_spread {
     aq_outbox_config config;
     spread_shard shards[AQ_SPREAD_SHARDS_MAX];
     uint32_t count;
-    uint32_t turn;      /* who is asked first; at most `count` */
-    size_t share_bytes; /* that each outbox may hold */
+    uint32_t turn; /* who is asked first; at most `count` */
 };
 
 int aq_shard_spread_create(const aq_outbox_config *config, aq_shard_spread **ret_spread,
@@ -78,10 +77,6 @@ int aq_shard_spread_open(aq_shard_spread *spread, uint64_t store, uint32_t *ret_
     }
     spread->shards[spread->count] = added;
     *ret_shard = spread->count++;
-    spread->share_bytes = (size_t)AQ_SPREAD_BYTES_MAX / spread->count;
-    if (spread->share_bytes > AQ_OUTBOX_BYTES_MAX) {
-        spread->share_bytes = AQ_OUTBOX_BYTES_MAX;
-    }
     return 0;
 }
 
@@ -143,10 +138,21 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a + b >= a ? a + b : UINT64_MAX;
 }
 
-/* Room that there is credit for. */
-static bool has_room(const aq_shard_spread *spread, const spread_shard *at)
+/* That each outbox may hold: shards that are away, and owe nothing, have no share. */
+static size_t share_bytes(const aq_shard_spread *spread)
 {
-    return at->takes && left_of(at) > 0 && aq_outbox_room(at->outbox, spread->share_bytes);
+    uint32_t sharers = 0;
+    for (uint32_t i = 0; i < spread->count; i++) {
+        sharers += spread->shards[i].takes || !aq_shard_spread_is_empty_of(spread, i);
+    }
+    const size_t share = (size_t)AQ_SPREAD_BYTES_MAX / (sharers > 0 ? sharers : 1);
+    return share < AQ_OUTBOX_BYTES_MAX ? share : AQ_OUTBOX_BYTES_MAX;
+}
+
+/* Room that there is credit for. */
+static bool has_room(const spread_shard *at, size_t bytes_max)
+{
+    return at->takes && left_of(at) > 0 && aq_outbox_room(at->outbox, bytes_max);
 }
 
 uint64_t aq_shard_spread_credit(const aq_shard_spread *spread)
@@ -172,10 +178,11 @@ uint64_t aq_shard_spread_version_min(const aq_shard_spread *spread)
 
 uint64_t aq_shard_spread_begin(aq_shard_spread *spread)
 {
+    const size_t bytes_max = share_bytes(spread);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < spread->count; i++) {
         spread_shard *at = &spread->shards[i];
-        at->has_room = has_room(spread, at);
+        at->has_room = has_room(at, bytes_max);
         sum = add(sum, at->has_room ? left_of(at) : 0);
     }
     return sum;
@@ -183,8 +190,9 @@ uint64_t aq_shard_spread_begin(aq_shard_spread *spread)
 
 bool aq_shard_spread_may_put(const aq_shard_spread *spread)
 {
+    const size_t bytes_max = share_bytes(spread);
     for (uint32_t i = 0; i < spread->count; i++) {
-        if (has_room(spread, &spread->shards[i])) {
+        if (has_room(&spread->shards[i], bytes_max)) {
             return true;
         }
     }

@@ -32,9 +32,10 @@
  *     until the others have no more left than it. They get down to that: while nobody samples from
  *     them, they grant no more.
  *
- * Bounded: each outbox by its own limits and by an equal share of AQ_SPREAD_BYTES_MAX, so that
- * shards that are away do not take the room of others. (An outbox that was full when others were
- * added may have more than its share until it is acknowledged: in all at most 4 times the limit.)
+ * Bounded: each outbox by its own limits and by an equal share of AQ_SPREAD_BYTES_MAX, among shards
+ * that take or owe something, so that those that are away do not take the room of others. (An
+ * outbox that was full when others came may have more than its share until it is acknowledged: in
+ * all at most 4 times the limit.)
  *
  * One thread at a time. Nothing but aq_shard_spread_open, and packing a frame, allocates.
  */

@@ -250,6 +250,16 @@ TEST_OF_SPREAD(one_that_is_full_leaves_room_for_the_others, 8)
     assert_true(aq_shard_spread_credit(spread) > 0); /* of all, whether there is room or not */
 }
 
+TEST_OF_SPREAD(those_that_are_away_and_owe_nothing_have_no_share, AQ_SPREAD_SHARDS_MAX)
+{
+    for (uint32_t i = 1; i < AQ_SPREAD_SHARDS_MAX; i++) {
+        aq_shard_spread_set_taking(spread, i, false);
+    }
+    assert_true(fill(spread) > 2 * AQ_SPREAD_BYTES_MAX / AQ_SPREAD_SHARDS_MAX);
+    aq_shard_spread_set_taking(spread, 1, true);
+    assert_true(aq_shard_spread_may_put(spread));
+}
+
 TEST_OF_SPREAD(more_shards_than_there_can_be_are_refused, AQ_SPREAD_SHARDS_MAX)
 {
     uint32_t shard = 77;
