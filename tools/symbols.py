@@ -23,7 +23,7 @@ GENERATED = re.compile(r"actorq__v1__\w+$")  # protobuf-c, from the package of p
 STAND_INS = {"accept", "bind", "close", "connect", "getaddrinfo", "getsockopt", "mbedtls_pk_sign",
              "mbedtls_pk_sign_restartable", "mbedtls_pk_verify_ext", "mbedtls_ssl_config_defaults",
              "mbedtls_ssl_handshake", "mbedtls_ssl_read", "nng_stream_recv", "nng_stream_send",
-             "readv", "sendmsg", "setsockopt", "sysconf"}
+             "pthread_create", "readv", "sendmsg", "setsockopt", "sysconf"}
 LOOKED_UP = {"aq_gradient_settle", "aq_rank_link_open"}  # by name, in modules that are loaded
 # What libactorq gives others, by its header; and by what Python finds a module.
 PUBLISHED = re.compile(r"library/.*:actorq_\w+$|python/.*:PyInit__actorq$")

@@ -16,9 +16,13 @@
  * No connection of the process is ended or made anew after that, and no socket can be closed.
  *
  * sysconf: how many processors there are. NNG starts up to three threads for each. On a large host
- * that is more than a container or a unit may have, and NNG then hangs while it starts.
+ * that is more than a container or a unit may have.
+ *
+ * pthread_create: NNG makes its threads when the first socket is opened, and no others later. Where
+ * some but not all of them may be made, it takes back what it has begun: it waits for a lock that
+ * it holds itself, or crashes. So the process ends before that, with a line that says why.
  */
-#define _DEFAULT_SOURCE /* syscall */
+#define _GNU_SOURCE /* syscall, pthread_getname_np */
 
 #include "common/net/nng_mend/nng_mend.h"
 
@@ -26,6 +30,8 @@
 #include <nng/nng.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -44,17 +50,21 @@ typedef void (*stream_fn)(nng_stream *stream, nng_aio *step);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static stream_fn real_send;
 static stream_fn real_recv;
+static int (*real_create)(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *argument), void *argument);
 static bool loses_steps; /* this release of NNG does */
 
 static void find_real(void)
 {
     static const char *const ours[] = {
-        "accept", "bind",    "close",      "connect",         "getaddrinfo",     "getsockopt",
-        "readv",  "sendmsg", "setsockopt", "nng_stream_send", "nng_stream_recv", "sysconf"};
+        "accept",          "bind",    "close",         "connect",    "getaddrinfo",
+        "getsockopt",      "readv",   "sendmsg",       "setsockopt", "nng_stream_send",
+        "nng_stream_recv", "sysconf", "pthread_create"};
     int (*real_close)(int descriptor);
 
     aq_find_theirs("nng_stream_send", &real_send);
     aq_find_theirs("nng_stream_recv", &real_recv);
+    aq_find_theirs("pthread_create", &real_create);
     aq_find_theirs("close", &real_close);
     aq_mend_for("nng_stream_send");
     loses_steps = strncmp(nng_version(), "1.5.", 4) == 0;
@@ -119,4 +129,21 @@ AQ_STAND_IN __attribute__((no_sanitize("thread"))) long sysconf(int name)
     }
     aq_mend_for("nng_stream_send"); /* NNG asks when its first socket is made: before the others */
     return AQ_NNG_CALLS() ? PROCESSORS_MAX : value;
+}
+
+/* Libraries make threads of their own before main, too. */
+AQ_STAND_IN int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                               void *(*run)(void *argument), void *argument)
+{
+    aq_nng_mend();
+    const int problem = real_create(thread, attributes, run, argument);
+
+    if (problem != 0 && AQ_NNG_CALLS()) {
+        char program[16] = "actorq";
+
+        (void)pthread_getname_np(pthread_self(), program, sizeof(program));
+        (void)fprintf(stderr, "%s: no threads for NNG: %s\n", program, strerror(problem));
+        _exit(EXIT_FAILURE);
+    }
+    return problem;
 }

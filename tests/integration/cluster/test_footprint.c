@@ -1,6 +1,7 @@
 /*
  * What an actor takes: it is meant to be started by the hundred. Memory is asserted, the time until
- * it acts is shown: it is the machine's as much as the program's.
+ * it acts is shown: it is the machine's as much as the program's. And what it says when it may not
+ * take that.
  */
 #include <inttypes.h>
 
@@ -29,4 +30,16 @@ CLUSTER_TEST(an_actor_is_small_and_ready_soon, both)
                   daemon_line_number(line, "startup_ms"), (double)most_kb / 1024,
                   (double)private_kb / 1024);
     assert_in_range(most_kb, 1, RESIDENT_KB_MAX);
+}
+
+/* Each thread takes 8 MB of addresses, so these have room for some of NNG's. */
+CLUSTER_TEST(who_may_not_have_all_threads_says_so_and_ends, ipc)
+{
+    static const char *const limits_kb[] = {"30000", "40000", "50000", "60000", "70000"};
+    EACH_ROW(i, limits_kb) {
+        cluster_run_other(cluster, "/bin/sh", "-c", "ulimit -s 8192; ulimit -v $0; exec \"$@\"",
+                          limits_kb[i], cluster_program("actorq-actor"), "--learner",
+                          cluster->learner_url, NULL);
+        cluster_check_failed(cluster, "actorq-actor: no threads for NNG", "unavailable");
+    }
 }
