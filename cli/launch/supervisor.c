@@ -276,14 +276,22 @@ static void give_up(child *dead, const char *how, bool has_refused)
     owner->gave_up(owner->user, &end);
 }
 
+/* The system may refuse a process, or a descriptor for its log, and allow it a moment later. */
 static void on_restart_due(uv_timer_t *timer)
 {
     child *due = timer->data;
+    const aq_supervisor_owner *owner = &due->supervisor->owner;
     aq_error error;
     due->delay_ms = due->delay_ms * 2 < DELAY_MAX_MS ? due->delay_ms * 2 : DELAY_MAX_MS;
-    if (spawn(due, &error)) {
-        give_up(due, error.text, false);
+    if (spawn(due, &error) == 0) {
+        return;
     }
+    if (++due->quick_deaths >= QUICK_DEATHS_MAX) {
+        give_up(due, error.text, false);
+        return;
+    }
+    start_timer(due, on_restart_due, due->delay_ms);
+    owner->restarting(owner->user, due->name, error.text, due->delay_ms);
 }
 
 /* The last handle of a child frees it once the supervisor is closed, and the last child frees the

@@ -4,10 +4,11 @@
  *
  * A daemon that dies is started again with back-off (100 ms, doubling to 5 s, from the beginning
  * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row is given
- * up. So is one that ends itself with EXIT_FAILURE within 2 s of its very first start, or before it
- * answered: daemons refuse so what they cannot work with, and would refuse it again. One that exits
- * with 0 has finished, and so has one whose end could not be kept (AQ_EXIT_NOT_KEPT). Standard
- * output and error of each go to a file of its own. Loop thread only.
+ * up; a start that the system refuses counts as such a death. So is one that ends itself with
+ * EXIT_FAILURE within 2 s of its very first start, or before it answered: daemons refuse so what
+ * they cannot work with, and would refuse it again. One that exits with 0 has finished, and so has
+ * one whose end could not be kept (AQ_EXIT_NOT_KEPT). Standard output and error of each go to a
+ * file of its own. Loop thread only.
  */
 #ifndef AQ_CLI_LAUNCH_SUPERVISOR_H
 #define AQ_CLI_LAUNCH_SUPERVISOR_H
@@ -48,7 +49,7 @@ typedef struct aq_child_end {
 
 typedef struct aq_supervisor_owner {
     void *user;
-    /* It died without being asked to and is started again in `delay_ms`. */
+    /* It died without being asked to, or could not be started again; in `delay_ms` it is. */
     void (*restarting)(void *user, const char *name, const char *how, int delay_ms);
     /* It exited with 0 without being asked to: it has done its part. */
     void (*finished)(void *user, const char *name);
