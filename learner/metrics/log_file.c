@@ -57,16 +57,29 @@ void aq_log_file_fini(aq_log_file *log)
     }
 }
 
+/* Else the next record would stand behind what was cut short: the file is appended to. */
+static int take_back(aq_log_file *log)
+{
+    if (log->is_torn && ftruncate(log->file, (off_t)log->size) != 0) {
+        return aq_error_from_errno(errno);
+    }
+    log->is_torn = false;
+    return 0;
+}
+
 int aq_log_file_append(aq_log_file *log, const void *bytes, size_t size)
 {
+    int rc = take_back(log);
+    if (rc != 0) {
+        return rc;
+    }
     const ssize_t written = pwrite(log->file, bytes, size, (off_t)log->size);
     if (written == (ssize_t)size) {
         log->size += size;
         return 0;
     }
-    int rc = written < 0 ? aq_error_from_errno(errno) : AQ_E_NO_SPACE;
-    if (written > 0 && ftruncate(log->file, (off_t)log->size)) {
-        rc = aq_error_from_errno(errno); /* the next record is written over it */
-    }
-    return rc;
+    rc = written < 0 ? aq_error_from_errno(errno) : AQ_E_NO_SPACE;
+    log->is_torn = written > 0;
+    const int problem = take_back(log);
+    return problem != 0 ? problem : rc;
 }

@@ -1,9 +1,14 @@
 /*
  * Every line of metrics.jsonl is one JSON object, whatever the numbers and however full the disk.
  */
+#define _GNU_SOURCE /* memfd_create */
+
+#include <fcntl.h>
 #include <jansson.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "learner/metrics/log_file.h"
 #include "learner/metrics/metrics.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
@@ -384,6 +389,23 @@ TEST_IN(metrics_desk, desk, after_another_line_failed_an_old_run_tries_the_next_
     sample.wall_s = 36003;
     assert_int_equal(aq_metrics_progress(desk->metrics, &sample), 0);
     read_lines(desk, 3);
+}
+
+/* Here nothing can be cut off. */
+TEST(nothing_is_appended_behind_a_record_that_was_cut_short)
+{
+    struct stat status;
+    aq_log_file log = {.file = memfd_create("log", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+    assert_int_equal(fcntl(log.file, F_SETFL, O_APPEND), 0);
+    assert_int_equal(aq_log_file_append(&log, "one\n", 4), 0);
+    assert_int_equal(fcntl(log.file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    fixture_limit_file_size(6);
+    assert_true(aq_log_file_append(&log, "two\n", 4) < 0);
+    fixture_limit_file_size(0);
+    assert_true(aq_log_file_append(&log, "three\n", 6) < 0);
+    assert_int_equal(fstat(log.file, &status), 0);
+    assert_int_equal(status.st_size, 6);
+    aq_log_file_fini(&log);
 }
 
 TEST_IN(metrics_desk, desk, a_full_disk_is_said)
