@@ -8,8 +8,8 @@
  * As JSON, the same line is turned into an object in the end (log_json.h), so that both say the
  * same.
  *
- * Process-wide state: the levels and the format (atomic) and the names in `identity` (under a
- * mutex).
+ * Process-wide state: the levels, the format and whether a line was cut short (atomic), and the
+ * names in `identity` (under a mutex).
  */
 #include "common/sys/log.h"
 
@@ -52,6 +52,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_int level_started = AQ_LOG_INFO;
 static atomic_int level_of_run = LEVEL_NONE;
 static atomic_int format_now = AQ_LOG_LOGFMT;
+static atomic_bool is_cut;        /* a full disk took a part of the last line: it has no end yet */
 static const char *ignored_level; /* these two are set by `once`, then constant */
 static const char *ignored_format;
 
@@ -253,13 +254,25 @@ static void clean_fields(char *fields, bool was_cut)
     }
 }
 
-static void write_bytes(const char *line, size_t size)
+static ssize_t write_some(const char *bytes, size_t size)
 {
     ssize_t written;
 
     do { /* where standard error can't be written to, there is nobody left to tell */
-        written = write(STDERR_FILENO, line, size);
+        written = write(STDERR_FILENO, bytes, size);
     } while (written < 0 && errno == EINTR);
+    return written;
+}
+
+static void write_bytes(const char *line, size_t size)
+{
+    if (atomic_load(&is_cut) && write_some("\n", 1) == 1) {
+        atomic_store(&is_cut, false);
+    }
+    const ssize_t written = write_some(line, size);
+    if (written > 0 && (size_t)written < size) {
+        atomic_store(&is_cut, true);
+    }
 }
 
 /* `quoted` is the message, "" for none. */

@@ -2,9 +2,12 @@
  * A line is whole, honest and cannot be forged; levels and limits drop what they should.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "common/sys/log.h"
+#include "tests/support/file_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/sys/stderr_capture.h"
 
@@ -259,6 +262,30 @@ TEST_OF_LOG(a_limited_line_counts_those_that_were_not_written)
     assert_says(output, " event=lost peer=b suppressed=2\n");
     log_at(&limit, 5 * AQ_NS_PER_S, "b");
     assert_says(output, " event=lost peer=b suppressed=0\n");
+}
+
+/* As by a full disk. */
+TEST_OF_LOG(a_line_that_was_cut_short_does_not_swallow_the_next)
+{
+    struct rlimit before;
+    const char *path = file_in(file_folder(), "log");
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const int kept = dup(STDERR_FILENO);
+    assert_true(file >= 0 && kept >= 0 && getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const struct rlimit few = {.rlim_cur = 10, .rlim_max = before.rlim_max};
+    const bool is_ready = dup2(file, STDERR_FILENO) >= 0 && setrlimit(RLIMIT_FSIZE, &few) == 0;
+    aq_log(AQ_LOG_INFO, "cut", "", "");
+    (void)setrlimit(RLIMIT_FSIZE, &before);
+    aq_log(AQ_LOG_INFO, "next", "", "");
+    aq_log(AQ_LOG_INFO, "last", "", "");
+    (void)dup2(kept, STDERR_FILENO);
+    (void)close(kept);
+    (void)close(file);
+    assert_true(is_ready);
+    const char *text = file_text(path);
+    assert_int_equal(count_newlines(text), 3);
+    assert_memory_equal(text + 10, "\nts=", 4);
+    assert_says(text, "event=next\nts=");
 }
 
 #define THREADS          4
