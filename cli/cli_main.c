@@ -7,6 +7,7 @@
 #include "common/base/plain_text.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
+#include "common/sys/process.h"
 
 static const aq_command *const commands[] = {
     &aq_command_train,  &aq_command_sweep,  &aq_command_compare,    &aq_command_plot,
@@ -55,6 +56,7 @@ static void say_ignored(void)
 
 int main(int argc, char **argv)
 {
+    aq_process_fill_standard_files();
     aq_log_open("actorq", -1);
     say_ignored();
     return aq_command_main(&page, argc, argv);

@@ -15,6 +15,7 @@
 
 void aq_daemon_begin(const char *role, int64_t id)
 {
+    aq_process_fill_standard_files();
     aq_memory_use_one_heap();
     aq_log_open(role, id);
     aq_process_let_writes_fail();

@@ -15,10 +15,11 @@
  * it was tried. A service manager may start it again, once there is room. */
 enum { AQ_EXIT_NOT_KEPT = 74 };
 
-/* Gives the process one heap (memory.h), names it in the log, turns writes to closed pipes into
- * errors, lets signals end it also as the first process of a container, allows it as many
- * descriptors as the system does, and warns of values of ACTORQ_LOG, ACTORQ_LOG_FORMAT and
- * ACTORQ_CPU that nobody understands. Before any thread is started. */
+/* Fills in what is closed of the three standard files, gives the process one heap (memory.h), names
+ * it in the log, turns writes to closed pipes into errors, lets signals end it also as the first
+ * process of a container, allows it as many descriptors as the system does, and warns of values of
+ * ACTORQ_LOG, ACTORQ_LOG_FORMAT and ACTORQ_CPU that nobody understands. Before any thread is
+ * started. */
 void aq_daemon_begin(const char *role, int64_t id);
 
 /* What every daemon can be told besides its own options. Whatever has a name in the environment can

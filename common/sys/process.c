@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -43,6 +44,17 @@ void aq_process_let_writes_fail(void)
     (void)sigemptyset(&ignore.sa_mask);
     (void)sigaction(SIGPIPE, &ignore, NULL);
     (void)sigaction(SIGXFSZ, &ignore, NULL);
+}
+
+void aq_process_fill_standard_files(void)
+{
+    for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
+        /* A result that has nowhere to go can't be written, which is then said. */
+        const int mode = number == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+        if (fcntl(number, F_GETFD) < 0 && open("/dev/null", mode) < 0) {
+            return;
+        }
+    }
 }
 
 static void end(int number)

@@ -19,6 +19,10 @@ int aq_process_follow_parent(int64_t parent, aq_error *error) AQ_MUST_USE;
  * process. */
 void aq_process_let_writes_fail(void);
 
+/* Whoever starts it may have closed standard input, output or error. What is opened next would take
+ * their numbers: output would get into it, and libuv aborts. Before anything is opened. */
+void aq_process_fill_standard_files(void);
+
 /* The first process of a container has no default: until it watches SIGTERM and SIGINT it would not
  * hear of them, and be killed a while later. */
 void aq_process_let_signals_end_it(void);

@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/sys/log.h"
+#include "common/sys/process.h"
 #include "replay/data/data_command.h"
 
 #define LINE_PERIOD_NS (AQ_NS_PER_S / 5)
@@ -66,6 +67,7 @@ void aq_data_line_clear(aq_data_line *line)
 
 int main(int argc, char **argv)
 {
+    aq_process_fill_standard_files();
     aq_log_open("actorq", -1);
     return aq_command_main(&page, argc, argv);
 }

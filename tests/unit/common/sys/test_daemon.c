@@ -1,6 +1,7 @@
 /*
  * What every program of ours does first, and what its common options refuse.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -22,8 +23,11 @@ static void begin_with(const char *log, const char *log_format, const char *cpu,
         setenv("ACTORQ_LOG", log, 1);
         setenv("ACTORQ_CPU", cpu, 1);
         setenv("ACTORQ_LOG_FORMAT", log_format, 1);
+        close(STDIN_FILENO);
         aq_daemon_begin("actor", 7);
-        aq_log(AQ_LOG_INFO, "begun", "", "");
+        if (fcntl(STDIN_FILENO, F_GETFD) >= 0) {
+            aq_log(AQ_LOG_INFO, "begun", "", "");
+        }
         _exit(sigaction(SIGPIPE, NULL, &broken_pipe) == 0 && broken_pipe.sa_handler == SIG_IGN ? 0
                                                                                                : 1);
     }

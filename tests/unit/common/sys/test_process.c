@@ -154,6 +154,33 @@ TEST(a_write_beyond_the_largest_file_is_an_error)
     close(file);
 }
 
+/* In a child of its own, with those of the three closed whose bits are set. What is opened next is
+ * none of them, and a result is not taken for written. */
+static void expect_filled(unsigned closed)
+{
+    int status = 0;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        for (int number = 0; number < 3; number++) {
+            (void)((closed >> number & 1u) != 0 && close(number));
+        }
+        aq_process_fill_standard_files();
+        const int next = open("/dev/null", O_RDONLY);
+        const bool is_lost = write(STDOUT_FILENO, "", 0) < 0;
+        _exit(next > STDERR_FILENO && is_lost == ((closed >> STDOUT_FILENO & 1u) != 0) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+TEST(standard_files_that_are_closed_are_taken_by_nothing_else)
+{
+    for (unsigned closed = 0; closed < 8; closed++) {
+        expect_filled(closed);
+    }
+}
+
 /* ---- neighbours ---------------------------------------------------------------------------- */
 
 TEST(a_program_is_found_beside_this_one)
