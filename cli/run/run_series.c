@@ -28,7 +28,7 @@ typedef struct series_reader {
     aq_run_series series;
     /* The last line that said both, and how many points there were by then: later ones wait for the
      * next such line, to be put between. */
-    double anchor_env_steps, anchor_learner_steps;
+    double anchor_wall_s, anchor_learner_steps;
     size_t anchored;
 } series_reader;
 
@@ -90,19 +90,20 @@ static void forget_after(series_reader *reader, double wall_s, double env_steps)
     }
 }
 
-/* Points since the anchor are put on the straight line from there to here. */
-static void anchor(series_reader *reader, double env_steps, double learner_steps)
+/* Points since the anchor are put on the straight line from there to here, by time: environment
+ * steps stand still where a dataset is learned from. */
+static void anchor(series_reader *reader, double wall_s, double learner_steps)
 {
-    const double from = reader->anchor_env_steps;
+    const double from = reader->anchor_wall_s;
     const double slope =
-        env_steps > from ? (learner_steps - reader->anchor_learner_steps) / (env_steps - from) : 0;
+        wall_s > from ? (learner_steps - reader->anchor_learner_steps) / (wall_s - from) : 0;
     for (size_t i = reader->anchored; i < reader->series.count; i++) {
         aq_series_point *point = &reader->series.points[i];
-        point->learner_steps =
-            fmin(learner_steps, reader->anchor_learner_steps + slope * (point->env_steps - from));
+        point->learner_steps = fmin(learner_steps, reader->anchor_learner_steps +
+                                                       slope * fmax(0, point->wall_s - from));
     }
     reader->anchored = reader->series.count;
-    reader->anchor_env_steps = env_steps;
+    reader->anchor_wall_s = wall_s;
     reader->anchor_learner_steps = learner_steps;
 }
 
@@ -128,15 +129,15 @@ static int take_quantity(series_reader *reader, const series_line *line)
     if (reader->series.count > 0) {
         point.wall_s = fmax(point.wall_s, last_of(&reader->series)->wall_s);
     }
-    if (isfinite(line->learner_steps) && (point.env_steps < reader->anchor_env_steps ||
+    if (isfinite(line->learner_steps) && (point.wall_s < reader->anchor_wall_s ||
                                           line->learner_steps < reader->anchor_learner_steps)) {
-        reader->anchor_env_steps = point.env_steps; /* gone back: nothing is known in between */
+        reader->anchor_wall_s = point.wall_s; /* gone back: nothing is known in between */
         reader->anchor_learner_steps = line->learner_steps;
     }
     point.learner_steps = reader->anchor_learner_steps;
     int rc = isfinite(point.value) ? add(reader, &point) : 0;
     if (rc == 0 && isfinite(line->learner_steps)) {
-        anchor(reader, point.env_steps, line->learner_steps);
+        anchor(reader, point.wall_s, line->learner_steps);
     }
     return rc;
 }

@@ -20,7 +20,8 @@ enum {
 typedef struct aq_series_point {
     double wall_s;
     double env_steps;
-    double learner_steps; /* between those of the lines around it, where its own doesn't say */
+    double
+        learner_steps; /* by time between those of the lines around it, where its own says none */
     double value;
 } aq_series_point;
 

@@ -96,8 +96,18 @@ TEST_IN_FOLDER(evaluations_are_put_between_learner_steps)
                 "{\"wall_s\":2.5,\"env_steps\":250,\"return_mean\":3}\n");
     assert_int_equal(series.count, 3);
     assert_true(series.points[0].learner_steps == 20);
-    assert_true(series.points[1].learner_steps == 30);
+    assert_near(series.points[1].learner_steps, 26, 1e-9);
     assert_true(series.points[2].learner_steps == 30);
+}
+
+TEST_IN_FOLDER(evaluations_are_put_between_learner_steps_though_environments_stand_still)
+{
+    read_series(state, "return",
+                "{\"wall_s\":1,\"env_steps\":100,\"learner_steps\":10}\n"
+                "{\"wall_s\":1.5,\"env_steps\":100,\"return_mean\":1}\n"
+                "{\"wall_s\":2,\"env_steps\":100,\"learner_steps\":30}\n");
+    assert_int_equal(series.count, 1);
+    assert_true(series.points[0].learner_steps == 20);
 }
 
 TEST_IN_FOLDER(what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten)
