@@ -16,7 +16,9 @@
 
 enum { AQ_BAND_RUNS_MAX = AQ_CURVE_RUNS_MAX, AQ_BAND_CELLS_MAX = 4096 };
 
+/* Of itself a plot takes environment steps, or learner steps where the others stand still. */
 #define AQ_PLOT_XS(X)                                                                              \
+    X(AQ_PLOT_X_AUTO, "auto")                                                                      \
     X(AQ_PLOT_X_ENV_STEPS, "env_steps")                                                            \
     X(AQ_PLOT_X_LEARNER_STEPS, "learner_steps")                                                    \
     X(AQ_PLOT_X_TIME, "time")
@@ -42,8 +44,8 @@ typedef struct aq_band_curve {
     size_t count;
 } aq_band_curve;
 
-/* A run's, over `x`. Each value is the mean of the last `window` of them up to it; 0: itself.
- * AQ_E_NOMEM. */
+/* A run's, over `x`, which is not AQ_PLOT_X_AUTO. Each value is the mean of the last `window` of
+ * them up to it; 0: itself. AQ_E_NOMEM. */
 int aq_band_curve_of(const aq_run_series *series, enum aq_plot_x x, size_t window,
                      aq_band_curve *ret_curve) AQ_MUST_USE;
 void aq_band_curve_fini(aq_band_curve *curve); /* a zeroed one is fine */

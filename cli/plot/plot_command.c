@@ -46,7 +46,10 @@ static int take_range(void *taken, const char *value, aq_error *error)
 }
 
 static const aq_option option_rows[] = {
-    {"x", 'x', "WHAT", "env_steps, the default, learner_steps or time",
+    {"x", 'x', "WHAT",
+     "env_steps, learner_steps, time, or auto, the default: env_steps, but learner_steps of runs "
+     "whose "
+     "env_steps stand still, as they do where a dataset is trained on",
      AQ_TO_CHOICE(plot_arguments, options.x, 0, x_words)},
     {"y", 'y', "QUANTITY", "return, the default, or a number of metrics.jsonl such as loss",
      AQ_TO_TEXT(plot_arguments, options.y)},

@@ -32,7 +32,9 @@ struct aq_run_plots {
     aq_run_config *configs;
     aq_run_plot *plots;
     size_t plot_count;
-    aq_band_curve *curves; /* of each plot, of each run that there is room for */
+    /* Of each run that there is room for, of each plot; and the other way round. */
+    aq_run_series *series;
+    aq_band_curve *curves;
     size_t curve_count;
 };
 
@@ -43,6 +45,7 @@ struct aq_run_plot {
     size_t points, fell_back; /* of all runs; points include those that fell back */
     aq_run_groups groups;
     group_curve *group_curves;
+    enum aq_plot_x x;
     const char *x_label;
     double x_unit; /* seconds, of time; else 1 */
     char level_name[LEVEL_NAME_BYTES];
@@ -53,8 +56,7 @@ struct aq_run_plot {
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* A run that was not trained yet has a configuration and no metrics: empty series. */
-static int read_series(const char *run, const aq_run_plots *runs, aq_run_series *series,
-                       aq_error *error)
+static int read_series(const char *run, aq_run_plots *runs, aq_error *error)
 {
     const size_t count = runs->plot_count;
     const char **quantities = aq_alloc(count, sizeof(*quantities));
@@ -64,33 +66,10 @@ static int read_series(const char *run, const aq_run_plots *runs, aq_run_series 
     for (size_t i = 0; i < count; i++) {
         quantities[i] = runs->plots[i].options->y;
     }
-    const int rc = aq_run_series_read(run, quantities, count, series, error);
+    const int rc =
+        aq_run_series_read(run, quantities, count, &runs->series[runs->count * count], error);
     aq_free(quantities);
     return rc == AQ_E_NOT_FOUND ? 0 : rc;
-}
-
-/* Curves that are there already stay for who made the plots to free. */
-static int add_curves(const char *run, aq_run_plots *runs, aq_error *error)
-{
-    const size_t count = runs->plot_count;
-    aq_run_series *series = aq_alloc(count, sizeof(*series));
-    int rc = series ? read_series(run, runs, series, error)
-                    : aq_fail(error, AQ_E_NOMEM, "out of memory");
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        aq_run_plot *plot = &runs->plots[i];
-        const aq_run_plot_options *options = plot->options;
-        if (aq_band_curve_of(&series[i], options->x, (size_t)options->smooth,
-                             &plot->curves[runs->count]) != 0) {
-            rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
-        }
-        plot->points += series[i].count + series[i].fell_back;
-        plot->fell_back += series[i].fell_back;
-    }
-    for (size_t i = 0; series != NULL && i < count; i++) {
-        aq_run_series_fini(&series[i]);
-    }
-    aq_free(series);
-    return rc;
 }
 
 static int read_run(const char *run, aq_run_plots *runs, aq_error *error)
@@ -106,7 +85,7 @@ static int read_run(const char *run, aq_run_plots *runs, aq_error *error)
     }
     aq_settings_init(aq_run_config_table(), config);
     rc = aq_settings_read_file(aq_run_config_table(), path, config, error);
-    rc = rc != 0 ? rc : add_curves(run, runs, error);
+    rc = rc != 0 ? rc : read_series(run, runs, error);
     if (rc == 0) {
         runs->names[runs->count++] = run;
     }
@@ -144,18 +123,53 @@ static int read_runs(const char *const *paths, size_t path_count, aq_run_plots *
 
 /* ---- the x axis ----------------------------------------------------------------------------- */
 
+/* All plots have the same: one whose runs have a point each says nothing. */
+static enum aq_plot_x what_moves(const aq_run_plots *runs)
+{
+    bool envs_move = false, learners_move = false;
+    for (size_t i = 0; i < runs->count * runs->plot_count; i++) {
+        const aq_run_series *series = &runs->series[i];
+        if (series->count > 0) {
+            const aq_series_point *last = &series->points[series->count - 1];
+            envs_move = envs_move || last->env_steps > series->points[0].env_steps;
+            learners_move = learners_move || last->learner_steps > series->points[0].learner_steps;
+        }
+    }
+    return learners_move && !envs_move ? AQ_PLOT_X_LEARNER_STEPS : AQ_PLOT_X_ENV_STEPS;
+}
+
+static int make_run_curves(aq_run_plot *plot, aq_error *error)
+{
+    const aq_run_plots *runs = plot->runs;
+    const size_t index = (size_t)(plot - runs->plots);
+    for (size_t i = 0; i < runs->count; i++) {
+        const aq_run_series *series = &runs->series[i * runs->plot_count + index];
+        if (aq_band_curve_of(series, plot->x, (size_t)plot->options->smooth, &plot->curves[i]) !=
+            0) {
+            return aq_fail(error, AQ_E_NOMEM, "out of memory");
+        }
+        plot->points += series->count + series->fell_back;
+        plot->fell_back += series->fell_back;
+    }
+    return 0;
+}
+
 /* Long times are in minutes or hours. */
 static void choose_unit(aq_run_plot *plot)
 {
-    static const char *const labels[] = {"environment steps", "learner steps", "time (s)"};
+    static const char *const labels[] = {
+        [AQ_PLOT_X_ENV_STEPS] = "environment steps",
+        [AQ_PLOT_X_LEARNER_STEPS] = "learner steps",
+        [AQ_PLOT_X_TIME] = "time (s)",
+    };
     double longest = 0;
-    plot->x_label = labels[plot->options->x];
+    plot->x_label = labels[plot->x];
     plot->x_unit = 1;
     for (size_t i = 0; i < plot->runs->count; i++) {
         const aq_band_curve *curve = &plot->curves[i];
         longest = curve->count > 0 ? fmax(longest, curve->x[curve->count - 1]) : longest;
     }
-    if (plot->options->x != AQ_PLOT_X_TIME || longest < 600) {
+    if (plot->x != AQ_PLOT_X_TIME || longest < 600) {
         return;
     }
     plot->x_unit = longest < 3 * 3600 ? 60 : 3600;
@@ -264,8 +278,11 @@ static void make_notes(aq_run_plot *plot)
 
 static int make_plot(aq_run_plot *plot, aq_error *error)
 {
-    choose_unit(plot);
-    const int rc = make_curves(plot, error);
+    int rc = make_run_curves(plot, error);
+    if (rc == 0) {
+        choose_unit(plot);
+        rc = make_curves(plot, error);
+    }
     if (rc == 0) {
         make_notes(plot);
         (void)snprintf(plot->level_name, sizeof(plot->level_name), "%g", plot->options->level);
@@ -281,8 +298,9 @@ static int allocate(aq_run_plots *plots, size_t path_count, const aq_run_plot_op
     plots->names = aq_alloc(path_count, sizeof(*plots->names));
     plots->configs = aq_alloc(path_count, sizeof(*plots->configs));
     plots->plots = aq_alloc(count, sizeof(*plots->plots));
+    plots->series = aq_alloc(count * path_count, sizeof(*plots->series));
     plots->curves = aq_alloc(count * path_count, sizeof(*plots->curves));
-    if (!plots->names || !plots->configs || !plots->plots || !plots->curves) {
+    if (!plots->names || !plots->configs || !plots->plots || !plots->series || !plots->curves) {
         return AQ_E_NOMEM;
     }
     plots->plot_count = count;
@@ -305,7 +323,9 @@ int aq_run_plots_create(const char *const *paths, size_t path_count,
     int rc = plots ? allocate(plots, path_count, options, count) : AQ_E_NOMEM;
     rc = rc == 0 ? read_runs(paths, path_count, plots, error) : aq_fail(error, rc, "out of memory");
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = make_plot(&plots->plots[i], error);
+        aq_run_plot *plot = &plots->plots[i];
+        plot->x = options[i].x != AQ_PLOT_X_AUTO ? options[i].x : what_moves(plots);
+        rc = make_plot(plot, error);
     }
     if (rc != 0) {
         aq_run_plots_destroy(plots);
@@ -325,8 +345,10 @@ void aq_run_plots_destroy(aq_run_plots *plots)
         aq_free(plots->plots[i].group_curves);
     }
     for (size_t i = 0; i < plots->curve_count; i++) {
+        aq_run_series_fini(&plots->series[i]);
         aq_band_curve_fini(&plots->curves[i]);
     }
+    aq_free(plots->series);
     aq_free(plots->curves);
     aq_free(plots->plots);
     aq_free(plots->configs);

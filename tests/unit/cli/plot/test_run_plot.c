@@ -312,6 +312,29 @@ TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
     aq_run_plots_destroy(plots);
 }
 
+/* A second plot whose run has one point is along the same axis. */
+TEST_IN_FOLDER(runs_whose_environments_stand_still_are_drawn_along_learner_steps)
+{
+    const aq_run_plot_options options[] = {
+        {.y = "return"}, {.y = "loss"}, {.y = "return", .x = AQ_PLOT_X_ENV_STEPS}};
+    aq_run_plots *plots = NULL;
+    write_run(state, "a", "",
+              "{\"wall_s\":1,\"env_steps\":100,\"return_mean\":3}\n"
+              "{\"wall_s\":2,\"env_steps\":100,\"learner_steps\":1000,\"loss\":2}\n"
+              "{\"wall_s\":3,\"env_steps\":100,\"return_mean\":7}\n"
+              "{\"wall_s\":4,\"env_steps\":100,\"learner_steps\":3000}\n");
+    const char *const runs[] = {cli_path(state, "a")};
+    assert_int_equal(aq_run_plots_create(runs, 1, options, 3, &plots, NULL), 0);
+    const aq_run_plot *plot = aq_run_plots_at(plots, 0);
+    const aq_run_curve curve = aq_run_plot_curve(plot, 0);
+    assert_string_equal(aq_run_plot_x_label(plot), "learner steps");
+    assert_in_range(curve.points[0].x, 500, 510);
+    assert_near(curve.points[curve.count - 1].y, 7, 1e-9);
+    assert_string_equal(aq_run_plot_x_label(aq_run_plots_at(plots, 1)), "learner steps");
+    assert_string_equal(aq_run_plot_x_label(aq_run_plots_at(plots, 2)), "environment steps");
+    aq_run_plots_destroy(plots);
+}
+
 /* A pipe gives its lines to the first who reads: a second look would wait for ever. */
 TEST_IN_FOLDER(runs_are_read_once_for_all_plots)
 {
