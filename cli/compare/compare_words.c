@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/compare/compare_mode_words.h"
+#include "cli/text/figure_text.h"
 #include "common/policy/format.h"
 
 #define FALLBACKS_NOTABLE 0.05
@@ -134,10 +135,11 @@ static void say_cost(const aq_compare_row *base, const aq_compare_row *row, aq_l
 static void say_fallbacks(const aq_compare_row *row, aq_long_text *out)
 {
     if (row->fallback_share >= FALLBACKS_NOTABLE) {
+        aq_figure share;
         aq_long_text_add(out,
-                         " %.0f %% of its versions went out in fp32, as quantized they changed too "
+                         " %s of its versions went out in fp32, as quantized they changed too "
                          "much: bytes, times and energy are with those.",
-                         100 * row->fallback_share);
+                         aq_figure_share(&share, row->fallback_share));
     }
 }
 

@@ -58,11 +58,15 @@ const char *aq_figure_return(aq_figure *room, double value)
 const char *aq_figure_share(aq_figure *room, double share)
 {
     double percent = 100 * share;
+    const bool is_nearly_all = percent >= 99.5 && percent < 100;
     if (!isfinite(percent)) {
         return none(room);
     }
     (void)snprintf(room->text, sizeof(room->text),
-                   percent != 0 && fabs(percent) < 10 ? "%.2g %%" : "%.0f %%", percent);
+                   is_nearly_all                        ? "%.1f %%"
+                   : percent != 0 && fabs(percent) < 10 ? "%.2g %%"
+                                                        : "%.0f %%",
+                   is_nearly_all ? fmin(percent, 99.9) : percent);
     return room->text;
 }
 

@@ -22,7 +22,7 @@ const char *aq_figure_duration(aq_figure *room, double seconds);
 const char *aq_figure_number(aq_figure *room, double value);
 const char *aq_figure_return(aq_figure *room, double value);
 
-/* A share as "12 %", "0.4 %". */
+/* A share as "12 %", "0.4 %"; what is not all is "99.9 %" at most. */
 const char *aq_figure_share(aq_figure *room, double share);
 
 /* What the best version reached, by the learner's word. */

@@ -365,7 +365,7 @@ static void print_broadcast(const aq_train_report *report)
 
 void aq_train_report_print(const aq_train_report *report)
 {
-    const double share = fallback_share(report);
+    aq_figure share;
     char duration[32], steps[32], trained[32], ended[96];
     (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report, ended, sizeof(ended)),
                  aq_text_duration(duration, sizeof(duration), report->wall_s));
@@ -380,9 +380,9 @@ void aq_train_report_print(const aq_train_report *report)
                      report->cut_off, AQ_TRIAL_EPISODE_STEPS_MAX);
     }
     if (report->policy_fallbacks > 0) {
-        (void)printf("  fallbacks  %.*f %% of the versions went out in fp32, not %s (see "
+        (void)printf("  fallbacks  %s of the versions went out in fp32, not %s (see "
                      "quantizer.error_budget)\n",
-                     share < 0.1 ? 1 : 0, 100 * share, precision_of(report));
+                     aq_figure_share(&share, fallback_share(report)), precision_of(report));
     }
     if (report->gap_versions > 0 && isfinite(report->gap_ci95)) {
         (void)printf(

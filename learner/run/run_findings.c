@@ -411,7 +411,7 @@ static void find_fallbacks(const aq_learning_facts *facts, aq_findings *findings
     aq_finding *finding = add(findings,
                               "%.0f %% of the versions went out in fp32, as quantizing them "
                               "costs more than quantizer.error_budget or an output has no levels",
-                              100 * share);
+                              share < 1 ? fmin(100 * share, 99) : 100);
     if (bits < 8 && can_train_quantized(config)) {
         suggest(finding, "learner.qat_bits=%u", bits);
     } else if (leaves_levels_out(config)) {

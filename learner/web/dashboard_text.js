@@ -47,7 +47,8 @@ function shareText(value) {
         return NONE;
     }
     const percent = 100 * value;
-    return (Math.abs(percent) < 10 ? String(Number(percent.toPrecision(2))) :
+    return (percent >= 99.5 && percent < 100 ? Math.min(percent, 99.9).toFixed(1) :
+        Math.abs(percent) < 10 ? String(Number(percent.toPrecision(2))) :
         percent.toFixed(0)) + " %";
 }
 

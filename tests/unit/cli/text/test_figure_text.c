@@ -37,7 +37,15 @@ TEST(small_shares_keep_two_digits)
     assert_string_equal(aq_figure_share(&room, 0.0078125), "0.78 %");
     assert_string_equal(aq_figure_share(&room, 0.034), "3.4 %");
     assert_string_equal(aq_figure_share(&room, 0.345), "34 %");
+    assert_string_equal(aq_figure_share(&room, 0.0002), "0.02 %");
     assert_string_equal(aq_figure_share(&room, 1), "100 %");
+}
+
+TEST(what_is_not_all_is_no_hundred_percent)
+{
+    assert_string_equal(aq_figure_share(&room, 0.994), "99 %");
+    assert_string_equal(aq_figure_share(&room, 0.996), "99.6 %");
+    assert_string_equal(aq_figure_share(&room, 0.99999), "99.9 %");
 }
 
 TEST(numbers_have_four_digits)

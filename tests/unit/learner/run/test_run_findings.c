@@ -97,6 +97,7 @@ static const row rows[] = {
     {"quantizer.bits=3", FACT(fallbacks), 1250, "50 % of the versions", "learner.qat_bits=3"},
     {"quantizer.format=int8-tensor", FACT(fallbacks), 1250, "50 %", "quantizer.format=int8"},
     {NULL, FACT(fallbacks), 1250, "50 % of the versions", "quantizer.error_budget=0.5"},
+    {NULL, FACT(fallbacks), 2495, "99 % of the versions", "quantizer.error_budget=0.5"},
     {NULL, FACT(levels_changed), 0.001, "is frozen: of its quantized weights 0.1 % change",
      "quantizer.format=fp16"},
     {"quantizer.bits=2", FACT(levels_changed), 0.001, "is frozen", "quantizer.bits=8"},
