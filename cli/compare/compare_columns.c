@@ -24,12 +24,12 @@ static const aq_compare_column precisions[] = {
      .places = AQ_ON_PAGE | AQ_ON_TERMINAL},
     {AQ_PRECISION_COST, "wall_s", "wall s", NULL, AQ_KIND_AMOUNT, AT(wall_s),
      .places = AQ_ON_PAGE | AQ_IN_CSV | AQ_IN_JSON},
-    {AQ_PRECISION_COST, "env_steps_per_s", "env steps/s", NULL, AQ_KIND_COUNT, AT(env_steps_per_s),
+    {AQ_PRECISION_COST, "env_steps_per_s", "env steps/s", NULL, AQ_KIND_RATE, AT(env_steps_per_s),
      .short_title = "steps/s"},
-    {AQ_PRECISION_COST, "learner_steps_per_s", NULL, NULL, AQ_KIND_COUNT, AT(learner_steps_per_s),
+    {AQ_PRECISION_COST, "learner_steps_per_s", NULL, NULL, AQ_KIND_RATE, AT(learner_steps_per_s),
      .places = AQ_IN_JSON},
     {AQ_PRECISION_COST, "throughput_ratio", "ratio", NULL, AQ_KIND_TIMES, AT(throughput_ratio)},
-    {AQ_PRECISION_COST, "actor_steps_per_s", "one actor's steps/s", NULL, AQ_KIND_COUNT,
+    {AQ_PRECISION_COST, "actor_steps_per_s", "one actor's steps/s", NULL, AQ_KIND_RATE,
      AT(actor_steps_per_s), .short_title = "actor/s"},
     {AQ_PRECISION_COST, "actor_throughput_ratio", "ratio", NULL, AQ_KIND_TIMES, AT(actor_ratio)},
     {AQ_PRECISION_REACHED, "return_mean", "return",
@@ -91,9 +91,9 @@ static const aq_compare_column modes[] = {
     {AQ_MODE_REACHED, "steps_to_score", "steps to score", "environment steps by then, likewise",
      AQ_KIND_STEPS, AT(crossing.env_steps), .ci95_key = "steps_to_score_ci95"},
     {AQ_MODE_COST, "env_steps_per_s", "steps/s", "environment steps a second of the whole run",
-     AQ_KIND_COUNT, AT(env_steps_per_s)},
+     AQ_KIND_RATE, AT(env_steps_per_s)},
     {AQ_MODE_COST, "updates_per_s", "updates/s",
-     "steps of the parameters; one of n ranks learns from n batches", AQ_KIND_COUNT,
+     "steps of the parameters; one of n ranks learns from n batches", AQ_KIND_RATE,
      AT(learner_steps_per_s)},
     {AQ_MODE_COST, "efficiency", "efficiency",
      "measured: steps/s over as many times those of one learner with one actor (--scaling 1)",
@@ -202,6 +202,8 @@ static const char *plain_text(enum aq_compare_kind kind, double value, enum aq_c
     case AQ_KIND_TIME:
         (void)snprintf(room->text, sizeof(room->text), "%.3g s", value);
         break;
+    case AQ_KIND_RATE:
+        return aq_figure_rate(room, value);
     case AQ_KIND_NUMBER:
         (void)snprintf(room->text, sizeof(room->text), "%.3g", value);
         break;

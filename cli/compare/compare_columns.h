@@ -47,6 +47,7 @@ enum aq_compare_kind {
     AQ_KIND_TIME,
     AQ_KIND_STEPS,
     AQ_KIND_COUNT,
+    AQ_KIND_RATE,
     AQ_KIND_NUMBER,
     AQ_KIND_AMOUNT, /* a number in four digits */
     AQ_KIND_BYTES,

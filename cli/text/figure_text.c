@@ -38,6 +38,15 @@ const char *aq_figure_duration(aq_figure *room, double seconds)
     return aq_text_duration(room->text, sizeof(room->text), seconds);
 }
 
+const char *aq_figure_rate(aq_figure *room, double per_s)
+{
+    if (!(per_s > 0 && per_s < 10)) {
+        return aq_figure_count(room, per_s);
+    }
+    (void)snprintf(room->text, sizeof(room->text), "%.2g", per_s);
+    return room->text;
+}
+
 const char *aq_figure_number(aq_figure *room, double value)
 {
     if (!isfinite(value)) {

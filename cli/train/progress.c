@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/text/figure_text.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 
@@ -140,7 +141,8 @@ const char *aq_progress_line(const aq_progress *progress, const Actorq__V1__Stat
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
     line_builder line = {.out = out, .size = size, .columns = columns};
-    char figures[2][FIGURE_MAX], result[FIELD_MAX_BYTES], spark[AQ_SPARK_BYTES];
+    char figure[FIGURE_MAX], result[FIELD_MAX_BYTES], spark[AQ_SPARK_BYTES];
+    aq_figure rate;
     out[0] = '\0';
     if (trouble[0] != '\0') {
         put(&line, "%s", trouble);
@@ -148,13 +150,12 @@ const char *aq_progress_line(const aq_progress *progress, const Actorq__V1__Stat
     (void)aq_spark_draw(&progress->returns, spark);
     put(&line, "%s%s%s", draw_return(learner, result, sizeof(result)), spark[0] ? " " : "", spark);
     put(&line, "%.0f%%", 100 * progress->share);
-    put(&line, "<= %s left", draw_left(progress, figures[0]));
+    put(&line, "<= %s left", draw_left(progress, figure));
     put(&line, "%s steps", draw_steps(learner, result, sizeof(result)));
-    put(&line, "%s/s", aq_text_count(figures[0], FIGURE_MAX, learner->env_steps_per_s));
-    put(&line, "trained %s %s/s",
-        aq_text_count(figures[0], FIGURE_MAX, (double)learner->learner_steps),
-        aq_text_count(figures[1], FIGURE_MAX, learner->learner_steps_per_s));
-    put(&line, "sent %s", aq_text_bytes(figures[0], FIGURE_MAX, (double)learner->broadcast_bytes));
+    put(&line, "%s/s", aq_figure_rate(&rate, learner->env_steps_per_s));
+    put(&line, "trained %s %s/s", aq_text_count(figure, FIGURE_MAX, (double)learner->learner_steps),
+        aq_figure_rate(&rate, learner->learner_steps_per_s));
+    put(&line, "sent %s", aq_text_bytes(figure, FIGURE_MAX, (double)learner->broadcast_bytes));
     return out;
 }
 
@@ -163,17 +164,16 @@ const char *aq_progress_plain_line(const aq_progress *progress,
                                    char *out, size_t size)
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
-    char rate[FIGURE_MAX], trained[FIGURE_MAX], trained_rate[FIGURE_MAX], sent[FIGURE_MAX],
-        full[FIGURE_MAX], left[FIGURE_MAX];
+    char trained[FIGURE_MAX], sent[FIGURE_MAX], full[FIGURE_MAX], left[FIGURE_MAX];
+    aq_figure rate, trained_rate;
     char steps[FIELD_MAX_BYTES], result[FIELD_MAX_BYTES];
     (void)snprintf(
         out, size,
         "%s%s%3.0f%%  steps %s %s/s  learner %s %s/s  %s  sent %s (whole fp32 %s)  <= %s left",
         trouble, trouble[0] != '\0' ? "  " : "", 100 * progress->share,
-        draw_steps(learner, steps, sizeof(steps)),
-        aq_text_count(rate, sizeof(rate), learner->env_steps_per_s),
+        draw_steps(learner, steps, sizeof(steps)), aq_figure_rate(&rate, learner->env_steps_per_s),
         aq_text_count(trained, sizeof(trained), (double)learner->learner_steps),
-        aq_text_count(trained_rate, sizeof(trained_rate), learner->learner_steps_per_s),
+        aq_figure_rate(&trained_rate, learner->learner_steps_per_s),
         draw_return(learner, result, sizeof(result)),
         aq_text_bytes(sent, sizeof(sent), (double)learner->broadcast_bytes),
         aq_text_bytes(full, sizeof(full), (double)learner->broadcast_bytes_fp32),

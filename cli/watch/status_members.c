@@ -60,6 +60,12 @@ static void add_count(aq_text_table *table, double count)
     aq_text_table_cell(table, "%s", aq_figure_count(&room, count));
 }
 
+static void add_rate(aq_text_table *table, double per_s)
+{
+    aq_figure room;
+    aq_text_table_cell(table, "%s", aq_figure_rate(&room, per_s));
+}
+
 static void add_bytes(aq_text_table *table, uint64_t bytes)
 {
     aq_figure room;
@@ -99,7 +105,7 @@ static void add_actor(aq_text_table *table, const member_status *member)
         return;
     }
     aq_text_table_cell(table, "%" PRIu64, stats->policy_version);
-    add_count(table, stats->steps_per_s);
+    add_rate(table, stats->steps_per_s);
     add_count(table, (double)stats->env_steps);
     add_count(table, (double)stats->episodes);
     aq_text_table_cell(table, "%s", aq_figure_return(&room, stats->return_mean));
@@ -151,8 +157,8 @@ static void add_replay(aq_text_table *table, const member_status *member)
     }
     add_count(table, (double)stats->stored);
     add_count(table, (double)stats->inserted);
-    add_count(table, stats->insert_per_s);
-    add_count(table, stats->sample_per_s);
+    add_rate(table, stats->insert_per_s);
+    add_rate(table, stats->sample_per_s);
     aq_text_table_cell(table, "%" PRIu64, stats->duplicates);
     aq_text_table_cell(table, "%" PRIu64, stats->gaps);
     aq_text_table_cell(table, "%" PRIu64, stats->rejected);

@@ -75,7 +75,7 @@ static void print_steps(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
     aq_figure done, limit, rate, share;
     (void)aq_figure_count(&done, (double)learner->env_steps);
-    (void)aq_figure_count(&rate, learner->env_steps_per_s);
+    (void)aq_figure_rate(&rate, learner->env_steps_per_s);
     if (learner->env_steps_limit > 0) {
         aq_print_fact(out, "environment", "%s of %s steps (%s), %s/s", done.text,
                       aq_figure_count(&limit, (double)learner->env_steps_limit),
@@ -86,7 +86,7 @@ static void print_steps(FILE *out, const Actorq__V1__LearnerStatus *learner)
     }
     aq_print_fact(out, "training", "%s steps, %s/s%s; waits for samples %s of the time",
                   aq_figure_count(&done, (double)learner->learner_steps),
-                  aq_figure_count(&rate, learner->learner_steps_per_s),
+                  aq_figure_rate(&rate, learner->learner_steps_per_s),
                   strcmp(learner->products, "bf16") == 0 ? " in bf16" : "",
                   aq_figure_share(&share, learner->batch_wait_share));
     print_metrics(out, learner);

@@ -213,9 +213,9 @@ void aq_status_replay_print_sum(FILE *out, const Actorq__V1__ReplayStats *stats)
     print_holdings(out, stats);
     aq_print_fact(out, "inserted", "%s transitions, %s/s",
                   aq_figure_count(&count, (double)stats->inserted),
-                  aq_figure_count(&rate, stats->insert_per_s));
+                  aq_figure_rate(&rate, stats->insert_per_s));
     aq_print_fact(out, "sampled", "%s items, %s/s", aq_figure_count(&count, (double)stats->sampled),
-                  aq_figure_count(&rate, stats->sample_per_s));
+                  aq_figure_rate(&rate, stats->sample_per_s));
     aq_print_fact(out, "messages", "%" PRIu64 " repeats, %" PRIu64 " gaps, %" PRIu64 " refused",
                   stats->duplicates, stats->gaps, stats->rejected);
     if (stats->outdated > 0) {

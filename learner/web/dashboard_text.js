@@ -33,7 +33,8 @@ function placeText(value) {
 
 function rateText(value) {
     value = numeric(value);
-    return Number.isFinite(value) && value < 10 && value > 0 ? value.toFixed(1) : countText(value);
+    return Number.isFinite(value) && value < 10 && value > 0 ?
+        String(Number(value.toPrecision(2))) : countText(value);
 }
 
 function bytesText(value) {

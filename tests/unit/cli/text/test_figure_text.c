@@ -14,6 +14,7 @@ TEST(what_is_not_finite_is_a_dash)
     assert_string_equal(aq_figure_number(&room, -(double)INFINITY), "-");
     assert_string_equal(aq_figure_return(&room, (double)NAN), "-");
     assert_string_equal(aq_figure_share(&room, (double)NAN), "-");
+    assert_string_equal(aq_figure_rate(&room, (double)NAN), "-");
 }
 
 TEST(counts_bytes_and_durations_have_units)
@@ -46,6 +47,15 @@ TEST(what_is_not_all_is_no_hundred_percent)
     assert_string_equal(aq_figure_share(&room, 0.994), "99 %");
     assert_string_equal(aq_figure_share(&room, 0.996), "99.6 %");
     assert_string_equal(aq_figure_share(&room, 0.99999), "99.9 %");
+}
+
+TEST(rates_below_ten_keep_two_digits)
+{
+    assert_string_equal(aq_figure_rate(&room, 0), "0");
+    assert_string_equal(aq_figure_rate(&room, 0.04), "0.04");
+    assert_string_equal(aq_figure_rate(&room, 2.5), "2.5");
+    assert_string_equal(aq_figure_rate(&room, 12.3), "12");
+    assert_string_equal(aq_figure_rate(&room, 2500), "2.5k");
 }
 
 TEST(numbers_have_four_digits)

@@ -100,6 +100,23 @@ TEST(pages_say_what_is_asked_first)
     }
 }
 
+static const char *page_of(const status_fixture *fixture)
+{
+    assert_int_equal(aq_status_page_print(cli_print_begin(), "x", &fixture->reply, SIZE_MAX), 0);
+    return cli_print_end();
+}
+
+TEST(slow_steps_are_told_with_their_digits)
+{
+    status_fixture fixture = {0};
+    status_fixture_learner(&fixture);
+    fixture.learner.env_steps_per_s = 2.5;
+    fixture.learner.learner_steps_per_s = 0.4;
+    const char *page = page_of(&fixture);
+    assert_says(page, ", 2.5/s\n");
+    assert_says(page, " steps, 0.4/s; waits");
+}
+
 /* A resumed run has none yet. */
 TEST(the_latest_comparison_with_fp32_is_told_where_there_is_one)
 {
