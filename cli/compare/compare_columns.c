@@ -22,7 +22,7 @@ _Static_assert(AQ_RUNNING_WINDOW == 10 && AQ_SPEEDUP_SEEDS == 3, "the methods sa
 static const aq_compare_column precisions[] = {
     {AQ_PRECISION_REACHED, NULL, "seeds", NULL, AQ_KIND_SIZE, AT(finished),
      .places = AQ_ON_PAGE | AQ_ON_TERMINAL},
-    {AQ_PRECISION_COST, "wall_s", "wall s", NULL, AQ_KIND_AMOUNT, AT(wall_s),
+    {AQ_PRECISION_COST, "wall_s", "wall", NULL, AQ_KIND_DURATION, AT(wall_s),
      .places = AQ_ON_PAGE | AQ_IN_CSV | AQ_IN_JSON},
     {AQ_PRECISION_COST, "env_steps_per_s", "env steps/s", NULL, AQ_KIND_RATE, AT(env_steps_per_s),
      .short_title = "steps/s"},
@@ -64,7 +64,7 @@ static const aq_compare_column precisions[] = {
      .places = AQ_ON_PAGE | AQ_IN_CSV | AQ_IN_JSON},
     {AQ_PRECISION_COST, "staleness", NULL, NULL, AQ_KIND_NUMBER, AT(staleness),
      .places = AQ_IN_JSON},
-    {AQ_PRECISION_COST, "energy_j", "energy J", NULL, AQ_KIND_AMOUNT, AT(energy_j)},
+    {AQ_PRECISION_COST, "energy_j", "energy", NULL, AQ_KIND_JOULES, AT(energy_j)},
     {AQ_PRECISION_COST, "energy_source", NULL, NULL, AQ_KIND_SOURCE, .places = AQ_IN_JSON},
     {AQ_PRECISION_COST, "gco2", "gCO\u2082", NULL, AQ_KIND_AMOUNT, AT(gco2), .short_title = "gCO2"},
     {AQ_PRECISION_COST, "energy_source", "source", NULL, AQ_KIND_SOURCE,
@@ -110,11 +110,11 @@ static const aq_compare_column modes[] = {
      BYTES(AQ_EDGE_POLICY)},
     {AQ_MODE_COST, "gradient_bytes", "gradients", "between ranks, or from actors; 0: none are sent",
      AQ_KIND_BYTES, BYTES(AQ_EDGE_GRADIENTS)},
-    {AQ_MODE_USE, "actors_cpu_s", "actors", NULL, AQ_KIND_NUMBER, CPU_S(0)},
-    {AQ_MODE_USE, "learner_cpu_s", "learner", "of all ranks", AQ_KIND_NUMBER, CPU_S(1)},
-    {AQ_MODE_USE, "replay_cpu_s", "replay", NULL, AQ_KIND_NUMBER, CPU_S(2)},
-    {AQ_MODE_USE, "evaluator_cpu_s", "evaluator", NULL, AQ_KIND_NUMBER, CPU_S(3)},
-    {AQ_MODE_USE, "energy_j", "energy J", "of the run's processes", AQ_KIND_NUMBER, AT(energy_j)},
+    {AQ_MODE_USE, "actors_cpu_s", "actors", NULL, AQ_KIND_DURATION, CPU_S(0)},
+    {AQ_MODE_USE, "learner_cpu_s", "learner", "of all ranks", AQ_KIND_DURATION, CPU_S(1)},
+    {AQ_MODE_USE, "replay_cpu_s", "replay", NULL, AQ_KIND_DURATION, CPU_S(2)},
+    {AQ_MODE_USE, "evaluator_cpu_s", "evaluator", NULL, AQ_KIND_DURATION, CPU_S(3)},
+    {AQ_MODE_USE, "energy_j", "energy", "of the run's processes", AQ_KIND_JOULES, AT(energy_j)},
     {AQ_MODE_GRADIENTS, "gradient_noise_scale", "noise scale, rows",
      "rows from which on a larger batch gains less; geometric mean of the seconds that have one",
      AQ_KIND_COUNT, AT(noise_scale)},
@@ -200,8 +200,10 @@ static const char *plain_text(enum aq_compare_kind kind, double value, enum aq_c
     case AQ_KIND_RETURN:
         return aq_figure_return(room, value);
     case AQ_KIND_TIME:
-        (void)snprintf(room->text, sizeof(room->text), "%.3g s", value);
-        break;
+    case AQ_KIND_DURATION:
+        return aq_figure_duration(room, value);
+    case AQ_KIND_JOULES:
+        return aq_figure_joules(room, value);
     case AQ_KIND_RATE:
         return aq_figure_rate(room, value);
     case AQ_KIND_NUMBER:

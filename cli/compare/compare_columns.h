@@ -21,8 +21,7 @@
     X(AQ_MODE_COST, AQ_COMPARE_MODES,                                                              \
       "What it took: means of a whole run. Efficiency: steps/s over as many times those of one "   \
       "learner with one actor.")                                                                   \
-    X(AQ_MODE_USE, AQ_COMPARE_MODES,                                                               \
-      "Who used the processors: seconds of processor time of a run, by role.")                     \
+    X(AQ_MODE_USE, AQ_COMPARE_MODES, "Who used the processors: processor time of a run, by role.") \
     X(AQ_MODE_GRADIENTS, AQ_COMPARE_MODES, "What its gradients were like.")                        \
     X(AQ_MODE_BEHIND, AQ_COMPARE_MODES,                                                            \
       "How many versions what was learned from was behind: share of the rows (of the gradients, "  \
@@ -44,10 +43,12 @@ enum aq_compare_place {
 
 enum aq_compare_kind {
     AQ_KIND_RETURN,
-    AQ_KIND_TIME,
+    AQ_KIND_TIME, /* a mean of durations */
     AQ_KIND_STEPS,
     AQ_KIND_COUNT,
     AQ_KIND_RATE,
+    AQ_KIND_DURATION,
+    AQ_KIND_JOULES,
     AQ_KIND_NUMBER,
     AQ_KIND_AMOUNT, /* a number in four digits */
     AQ_KIND_BYTES,

@@ -80,15 +80,17 @@ static void say_threshold(const aq_compare_summary *summary, const aq_compare_ro
                           const aq_compare_row *row, aq_long_text *out)
 {
     const aq_compare_crossing *its = &row->crossing, *other = &base->crossing;
+    aq_figure its_time, other_time;
     if (!isfinite(summary->threshold)) {
         return;
     }
     if (its->missing == NULL) {
         aq_long_text_add(out,
-                         " Its mean of %d evaluations reaches %.4g after %.3g s instead of %.3g s, "
-                         "%.2f times as fast.",
-                         AQ_RUNNING_WINDOW, summary->threshold, its->time_s.mean,
-                         other->time_s.mean, its->speedup);
+                         " Its mean of %d evaluations reaches %.4g after %s instead of %s, %.2f "
+                         "times as fast.",
+                         AQ_RUNNING_WINDOW, summary->threshold,
+                         aq_figure_duration(&its_time, its->time_s.mean),
+                         aq_figure_duration(&other_time, other->time_s.mean), its->speedup);
         return;
     }
     aq_long_text_add(out,
@@ -124,8 +126,11 @@ static void say_cost(const aq_compare_row *base, const aq_compare_row *row, aq_l
                          row->broadcast_ratio);
     }
     if (isfinite(row->energy_ratio)) {
-        aq_long_text_add(out, " The run takes %.3g J instead of %.3g J, %.2f times as much, by %s.",
-                         row->energy_j, base->energy_j, 1 / row->energy_ratio, row->energy_source);
+        aq_figure its, other;
+        aq_long_text_add(out, " The run takes %s instead of %s, %.2f times as much, by %s.",
+                         aq_figure_joules(&its, row->energy_j),
+                         aq_figure_joules(&other, base->energy_j), 1 / row->energy_ratio,
+                         row->energy_source);
     } else {
         aq_long_text_add(out, " Energy was not measured, or not by the same means for both.");
     }

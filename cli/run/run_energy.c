@@ -74,20 +74,6 @@ int aq_run_energy_read(const char *run_dir, aq_run_energy *ret_energy, aq_error 
     return rc;
 }
 
-static const char *joules_text(aq_figure *room, double joules)
-{
-    if (!isfinite(joules)) {
-        (void)snprintf(room->text, sizeof(room->text), "-");
-    } else if (joules < 1e3) {
-        (void)snprintf(room->text, sizeof(room->text), "%.3g J", joules);
-    } else if (joules < 1e6) {
-        (void)snprintf(room->text, sizeof(room->text), "%.3g kJ", joules / 1e3);
-    } else {
-        (void)snprintf(room->text, sizeof(room->text), "%.4g MJ", joules / 1e6);
-    }
-    return room->text;
-}
-
 const char *aq_run_energy_line(const aq_run_energy *energy, char out[AQ_ENERGY_LINE_MAX])
 {
     aq_figure taken, idle, shares[AQ_ENERGY_ROLES];
@@ -98,9 +84,9 @@ const char *aq_run_energy_line(const aq_run_energy *energy, char out[AQ_ENERGY_L
     (void)snprintf(
         out, AQ_ENERGY_LINE_MAX,
         "%s by %s, and %s idle; learner %s, actors %s, evaluators %s, replay %s; %.3g gCO2",
-        joules_text(&taken, energy->energy_j),
+        aq_figure_joules(&taken, energy->energy_j),
         strcmp(energy->source, "model") == 0 ? "a model of processor time" : energy->source,
-        joules_text(&idle, energy->idle_j), shares[0].text, shares[1].text, shares[2].text,
+        aq_figure_joules(&idle, energy->idle_j), shares[0].text, shares[1].text, shares[2].text,
         shares[3].text, energy->carbon_g);
     return out;
 }

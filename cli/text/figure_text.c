@@ -38,6 +38,22 @@ const char *aq_figure_duration(aq_figure *room, double seconds)
     return aq_text_duration(room->text, sizeof(room->text), seconds);
 }
 
+/* The limits are where rounding would give "1e+03". */
+const char *aq_figure_joules(aq_figure *room, double joules)
+{
+    if (!isfinite(joules)) {
+        return none(room);
+    }
+    if (joules < 999.5) {
+        (void)snprintf(room->text, sizeof(room->text), "%.3g J", joules);
+    } else if (joules < 999.5e3) {
+        (void)snprintf(room->text, sizeof(room->text), "%.3g kJ", joules / 1e3);
+    } else {
+        (void)snprintf(room->text, sizeof(room->text), "%.4g MJ", joules / 1e6);
+    }
+    return room->text;
+}
+
 const char *aq_figure_rate(aq_figure *room, double per_s)
 {
     if (!(per_s > 0 && per_s < 10)) {

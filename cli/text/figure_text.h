@@ -17,6 +17,8 @@ typedef struct aq_figure {
 const char *aq_figure_count(aq_figure *room, double count);
 const char *aq_figure_bytes(aq_figure *room, double bytes);
 const char *aq_figure_duration(aq_figure *room, double seconds);
+const char *aq_figure_joules(aq_figure *room, double joules); /* "12.3 J", "2.5 kJ" */
+
 /* What there is of a second: a count, but of two digits below ten: "2.5", "0.04". */
 const char *aq_figure_rate(aq_figure *room, double per_s);
 

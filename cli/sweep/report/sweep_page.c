@@ -15,11 +15,11 @@
 
 enum { ROWS_MAX = 50, SEEDS_BYTES = 48, PATH_BYTES = PATH_MAX + 16 };
 
-static void add_mean(aq_long_text *out, double mean, double ci95)
+static void add_mean(aq_long_text *out, enum aq_sweep_figure figure, double mean, double ci95)
 {
     aq_figure centre, spread;
-    aq_html_mean(out, aq_figure_number(&centre, mean),
-                 isfinite(ci95) ? aq_figure_number(&spread, ci95) : NULL);
+    aq_html_mean(out, aq_sweep_figure_text(figure, mean, &centre),
+                 isfinite(ci95) ? aq_sweep_figure_text(figure, ci95, &spread) : NULL);
 }
 
 static void add_heads(aq_long_text *out, const aq_sweep_spec *spec)
@@ -50,7 +50,7 @@ static void add_finding(const aq_sweep_study *study, const aq_sweep_finding *fin
     aq_html_words(out, name);
     aq_html_figure(out, aq_sweep_finding_seeds(study, finding, seeds, sizeof(seeds)));
     for (int i = 0; i < AQ_SWEEP_FIGURE_COUNT; i++) {
-        add_mean(out, finding->figures[i].mean, finding->figures[i].ci95);
+        add_mean(out, (enum aq_sweep_figure)i, finding->figures[i].mean, finding->figures[i].ci95);
     }
     aq_long_text_add(out, "</tr>\n");
 }
@@ -68,7 +68,7 @@ static void add_findings(const aq_sweep_summary *summary, aq_long_text *out)
     add_heads(out, study->spec);
     aq_html_table_rows(out);
     aq_long_text_add(out, "<tr><td>%" PRIu32 "</td>", study->stages[summary->winner].trial);
-    add_mean(out, aq_sweep_stage_score(study, summary->winner),
+    add_mean(out, study->spec->score, aq_sweep_stage_score(study, summary->winner),
              aq_sweep_stage_spread(study, summary->winner));
     add_values(out, study, summary->winner);
     aq_long_text_add(out, "</tr>\n");
@@ -105,7 +105,8 @@ static void add_trials(const aq_sweep_summary *summary, aq_long_text *out)
         const aq_sweep_stage *stage = &study->stages[index];
         aq_long_text_add(out, "<tr><td>%" PRIu32 "</td><td>%" PRIu32 "</td>", stage->trial,
                          stage->rung);
-        add_mean(out, aq_sweep_stage_score(study, index), aq_sweep_stage_spread(study, index));
+        add_mean(out, study->spec->score, aq_sweep_stage_score(study, index),
+                 aq_sweep_stage_spread(study, index));
         aq_html_figure(out, aq_sweep_cost_text(summary, index, &room));
         add_values(out, study, index);
         aq_long_text_add(out, "</tr>\n");

@@ -118,6 +118,22 @@ const char *aq_sweep_cost_name(const aq_sweep_study *study)
     return cost == AQ_SWEEP_FIGURE_COUNT ? "took" : aq_sweep_figure_name(cost);
 }
 
+const char *aq_sweep_figure_text(enum aq_sweep_figure figure, double value, aq_figure *room)
+{
+    switch (figure) {
+    case AQ_SWEEP_STEPS:
+    case AQ_SWEEP_BYTES:
+        return aq_figure_count(room, value);
+    case AQ_SWEEP_WALL:
+    case AQ_SWEEP_CPU:
+        return aq_figure_duration(room, value);
+    case AQ_SWEEP_JOULES:
+        return aq_figure_joules(room, value);
+    default:
+        return aq_figure_number(room, value);
+    }
+}
+
 const char *aq_sweep_cost_text(const aq_sweep_summary *summary, uint32_t stage, aq_figure *room)
 {
     const aq_sweep_study *study = summary->study;
@@ -125,9 +141,7 @@ const char *aq_sweep_cost_text(const aq_sweep_summary *summary, uint32_t stage, 
     if (cost == AQ_SWEEP_FIGURE_COUNT) {
         return aq_figure_duration(room, summary->rows[study->stages[stage].trial].cost_s);
     }
-    const double figure = aq_sweep_stage_figure(study, stage, cost);
-    return cost == AQ_SWEEP_WALL || cost == AQ_SWEEP_CPU ? aq_figure_duration(room, figure)
-                                                         : aq_figure_count(room, figure);
+    return aq_sweep_figure_text(cost, aq_sweep_stage_figure(study, stage, cost), room);
 }
 
 void aq_sweep_summary_fini(aq_sweep_summary *summary)

@@ -54,6 +54,7 @@ const char *aq_sweep_finding_seeds(const aq_sweep_study *study, const aq_sweep_f
 /* What a table says of a stage's cost: the one that trials are ranked by, of a run, or else what
  * its trial took, by the clock, in all. Its name is static storage. */
 const char *aq_sweep_cost_name(const aq_sweep_study *study);
+const char *aq_sweep_figure_text(enum aq_sweep_figure figure, double value, aq_figure *room);
 const char *aq_sweep_cost_text(const aq_sweep_summary *summary, uint32_t stage, aq_figure *room);
 
 #endif

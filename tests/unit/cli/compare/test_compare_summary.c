@@ -341,6 +341,20 @@ TEST_OF_RUNS(words_come_from_the_figures)
     aq_long_text_fini(&words);
 }
 
+/* An hour and more, and joules by the thousand. */
+TEST_OF_RUNS(long_runs_are_told_without_powers_of_ten)
+{
+    aq_long_text words;
+    write_precision(&plan, 0, 500, "finished", "model");
+    write_precision(&plan, 1, 250, "finished", "model");
+    aq_long_text_init(&words, 1 << 16);
+    aq_compare_words(summarize(200), &words);
+    aq_long_text_add(&words, "%c", '\0');
+    assert_says((const char *)words.bytes.data, "reaches 200 after 1h48m instead of 3h36m");
+    assert_says((const char *)words.bytes.data, "takes 2.5 kJ instead of 5 kJ");
+    aq_long_text_fini(&words);
+}
+
 TEST_OF_RUNS(a_precision_alone_is_said_to_be_alone)
 {
     aq_long_text words;

@@ -44,6 +44,8 @@ TEST_IN_FOLDER(the_line_names_the_source)
     strcpy(energy.source, "rapl");
     energy.energy_j = 3.21e6;
     assert_says(aq_run_energy_line(&energy, line), "3.21 MJ by rapl, and 12.5 J idle");
+    energy.energy_j = 999.6;
+    assert_says(aq_run_energy_line(&energy, line), "1 kJ by rapl");
 }
 
 TEST(a_run_that_took_nothing_has_no_shares)

@@ -135,6 +135,16 @@ TEST_IN_FOLDER(the_page_has_all_figures)
     end(&kit);
 }
 
+TEST(figures_are_told_in_their_units)
+{
+    aq_figure room;
+    assert_string_equal(aq_sweep_figure_text(AQ_SWEEP_RETURN, 187.24, &room), "187.2");
+    assert_string_equal(aq_sweep_figure_text(AQ_SWEEP_STEPS, 1234567, &room), "1.2M");
+    assert_string_equal(aq_sweep_figure_text(AQ_SWEEP_BYTES, 234567, &room), "234.6k");
+    assert_string_equal(aq_sweep_figure_text(AQ_SWEEP_CPU, 125, &room), "2m05s");
+    assert_string_equal(aq_sweep_figure_text(AQ_SWEEP_JOULES, 2.4, &room), "2.4 J");
+}
+
 /* Of the three, the learning rate is what the score hangs on, and the last does nothing. */
 TEST_IN_FOLDER(importance_is_of_what_makes_a_difference)
 {

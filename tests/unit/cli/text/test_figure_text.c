@@ -15,6 +15,7 @@ TEST(what_is_not_finite_is_a_dash)
     assert_string_equal(aq_figure_return(&room, (double)NAN), "-");
     assert_string_equal(aq_figure_share(&room, (double)NAN), "-");
     assert_string_equal(aq_figure_rate(&room, (double)NAN), "-");
+    assert_string_equal(aq_figure_joules(&room, (double)NAN), "-");
 }
 
 TEST(counts_bytes_and_durations_have_units)
@@ -56,6 +57,13 @@ TEST(rates_below_ten_keep_two_digits)
     assert_string_equal(aq_figure_rate(&room, 2.5), "2.5");
     assert_string_equal(aq_figure_rate(&room, 12.3), "12");
     assert_string_equal(aq_figure_rate(&room, 2500), "2.5k");
+}
+
+TEST(joules_have_units)
+{
+    assert_string_equal(aq_figure_joules(&room, 12.34), "12.3 J");
+    assert_string_equal(aq_figure_joules(&room, 999.6), "1 kJ");
+    assert_string_equal(aq_figure_joules(&room, 999600), "0.9996 MJ");
 }
 
 TEST(numbers_have_four_digits)
