@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "cli/text/figure_text.h"
 #include "cli/text/text_table.h"
@@ -19,6 +20,14 @@ static double ratio(double over, double under)
     return under > 0 ? over / under : (double)NAN;
 }
 
+/* What is stored, as its table is called where it is no transitions. */
+static const char *unit_of(const Actorq__V1__ReplayStats *stats)
+{
+    const bool are_gradients =
+        stats->n_tables > 0 && strcmp(stats->tables[0]->name, "gradients") == 0;
+    return are_gradients ? "gradients" : "transitions";
+}
+
 /* ---- facts ---------------------------------------------------------------------------------- */
 
 static void print_holdings(FILE *out, const Actorq__V1__ReplayStats *stats)
@@ -27,13 +36,14 @@ static void print_holdings(FILE *out, const Actorq__V1__ReplayStats *stats)
     const uint64_t mapped = stats->mapped_bytes < stats->bytes ? stats->mapped_bytes : stats->bytes;
     const double resident = (double)(stats->bytes - mapped);
     if (mapped > 0) {
-        aq_print_fact(out, "stored", "%s transitions, %s in memory and %s in mapped files",
-                      aq_figure_count(&count, (double)stats->stored),
+        aq_print_fact(out, "stored", "%s %s, %s in memory and %s in mapped files",
+                      aq_figure_count(&count, (double)stats->stored), unit_of(stats),
                       aq_figure_bytes(&bytes, resident), aq_figure_bytes(&step, (double)mapped));
         return;
     }
-    aq_print_fact(out, "stored", "%s transitions, %s in memory, %s each",
-                  aq_figure_count(&count, (double)stats->stored), aq_figure_bytes(&bytes, resident),
+    aq_print_fact(out, "stored", "%s %s, %s in memory, %s each",
+                  aq_figure_count(&count, (double)stats->stored), unit_of(stats),
+                  aq_figure_bytes(&bytes, resident),
                   aq_figure_bytes(&step, ratio(resident, (double)stats->stored)));
 }
 
@@ -118,8 +128,9 @@ static void print_log(FILE *out, const Actorq__V1__ReplayStats *stats)
                       stats->sync_failures);
     }
     if (stats->restored > 0 || stats->damaged > 0) {
-        aq_print_fact(out, "restored", "%s transitions at the start; %" PRIu64 " damaged records",
-                      aq_figure_count(&restored, (double)stats->restored), stats->damaged);
+        aq_print_fact(out, "restored", "%s %s at the start; %" PRIu64 " damaged records",
+                      aq_figure_count(&restored, (double)stats->restored), unit_of(stats),
+                      stats->damaged);
     }
 }
 
@@ -138,6 +149,7 @@ static void print_waiting(FILE *out, const Actorq__V1__ReplayStats *stats)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
+/* The third is called as its unit is. */
 static const aq_table_column table_columns[] = {
     {"table", AQ_TABLE_LEFT},        {"items", AQ_TABLE_RIGHT},
     {"transitions", AQ_TABLE_RIGHT}, {"bytes", AQ_TABLE_RIGHT},
@@ -166,7 +178,10 @@ static void add_table(aq_text_table *text, const Actorq__V1__TableStats *table)
 static int print_tables(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
     aq_text_table text;
-    aq_text_table_begin(&text, table_columns);
+    aq_table_column columns[sizeof(table_columns) / sizeof(table_columns[0])];
+    memcpy(columns, table_columns, sizeof(columns));
+    columns[2].name = unit_of(stats);
+    aq_text_table_begin(&text, columns);
     for (size_t i = 0; i < stats->n_tables; i++) {
         add_table(&text, stats->tables[i]);
     }
@@ -211,16 +226,15 @@ void aq_status_replay_print_sum(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
     aq_figure count, rate;
     print_holdings(out, stats);
-    aq_print_fact(out, "inserted", "%s transitions, %s/s",
-                  aq_figure_count(&count, (double)stats->inserted),
-                  aq_figure_rate(&rate, stats->insert_per_s));
+    aq_print_fact(out, "inserted", "%s %s, %s/s", aq_figure_count(&count, (double)stats->inserted),
+                  unit_of(stats), aq_figure_rate(&rate, stats->insert_per_s));
     aq_print_fact(out, "sampled", "%s items, %s/s", aq_figure_count(&count, (double)stats->sampled),
                   aq_figure_rate(&rate, stats->sample_per_s));
     aq_print_fact(out, "messages", "%" PRIu64 " repeats, %" PRIu64 " gaps, %" PRIu64 " refused",
                   stats->duplicates, stats->gaps, stats->rejected);
     if (stats->outdated > 0) {
-        aq_print_fact(out, "outdated", "%s transitions, dropped unlearned",
-                      aq_figure_count(&count, (double)stats->outdated));
+        aq_print_fact(out, "outdated", "%s %s, dropped unlearned",
+                      aq_figure_count(&count, (double)stats->outdated), unit_of(stats));
     }
     print_times(out, stats);
     print_freshness(out, stats);

@@ -117,6 +117,18 @@ TEST(slow_steps_are_told_with_their_digits)
     assert_says(page, " steps, 0.4/s; waits");
 }
 
+TEST(what_a_shard_holds_is_called_what_it_is)
+{
+    static char name[] = "gradients";
+    status_fixture fixture = {0};
+    status_fixture_shard(&fixture);
+    fixture.tables[0].name = name;
+    const char *page = page_of(&fixture);
+    assert_says(page, "12.0k gradients, ");
+    assert_says(page, "12.3k gradients, 2.5k/s");
+    assert_null(strstr(page, "transitions"));
+}
+
 /* A resumed run has none yet. */
 TEST(the_latest_comparison_with_fp32_is_told_where_there_is_one)
 {
