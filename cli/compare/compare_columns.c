@@ -242,7 +242,7 @@ void aq_compare_column_text(const aq_compare_column *column, const aq_compare_su
     const bool is_crossing = kind == AQ_KIND_TIME || kind == AQ_KIND_STEPS;
     if (kind == AQ_KIND_STATE) {
         out[0] = '\0';
-        if (row->finished < summary->plan->seeds) {
+        if (aq_compare_row_has_state(summary, row)) {
             (void)aq_compare_row_state(summary, row, out, size);
         }
     } else if (kind == AQ_KIND_CROSSING || (is_crossing && !isfinite(value))) {

@@ -25,7 +25,7 @@ static void say_arms(const aq_compare_summary *summary, aq_long_text *out)
         const aq_compare_row *row = &summary->rows[i];
         aq_long_text_add(out, "%s is actorq train%s.", row->arm->name,
                          aq_compare_arm_flags(row->arm, flags, sizeof(flags)));
-        if (row->finished < summary->plan->seeds) {
+        if (aq_compare_row_has_state(summary, row)) {
             aq_long_text_add(out, " %s.", aq_compare_row_state(summary, row, state, sizeof(state)));
         }
         aq_long_text_add(out, "\n");

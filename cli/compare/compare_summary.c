@@ -159,6 +159,7 @@ static void take_outcomes(const aq_compare_summary *summary, size_t arm, aq_comp
     const aq_compare_run *runs = aq_compare_summary_runs(summary, arm);
     row->outcome = AQ_OUTCOME_FINISHED;
     for (size_t i = 0; i < summary->plan->seeds; i++) {
+        row->resumed += runs[i].resumed > 0;
         if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
             row->finished++;
         } else if (!row->reason) {
@@ -340,14 +341,23 @@ const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_
     return out;
 }
 
+bool aq_compare_row_has_state(const aq_compare_summary *summary, const aq_compare_row *row)
+{
+    return row->finished < summary->plan->seeds || row->resumed > 0;
+}
+
 const char *aq_compare_row_state(const aq_compare_summary *summary, const aq_compare_row *row,
                                  char *out, size_t size)
 {
     const size_t seeds = (size_t)summary->plan->seeds;
+    char also[32] = "";
+    if (row->resumed > 0) {
+        (void)snprintf(also, sizeof(also), "; %zu resumed", row->resumed);
+    }
     if (row->finished == seeds) {
-        (void)snprintf(out, size, "finished");
+        (void)snprintf(out, size, "finished%s", also);
     } else {
-        (void)snprintf(out, size, "%zu of %zu finished; %s%s%s", row->finished, seeds,
+        (void)snprintf(out, size, "%zu of %zu finished%s; %s%s%s", row->finished, seeds, also,
                        aq_run_outcome_name(row->outcome), row->reason && row->reason[0] ? ": " : "",
                        row->reason ? row->reason : "");
     }

@@ -44,6 +44,7 @@ const char *aq_compare_role_name(unsigned role);
 typedef struct aq_compare_row {
     const aq_compare_arm *arm;   /* lent */
     size_t finished;             /* seeds; all else is a mean over them, NaN where one has none */
+    size_t resumed;              /* seeds that were interrupted and gone on with */
     const char *reason;          /* of the first run that did not finish; NULL: all did */
     enum aq_run_outcome outcome; /* of that run */
     double wall_s, env_steps, learner_steps;     /* of the whole run */
@@ -103,7 +104,9 @@ const char *aq_compare_threshold_words(const aq_compare_summary *summary);
 /* "not reached", "not reached (2 of 3)", "12.3 s": how a row's crossing is said in `size` bytes. */
 const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_t size);
 
-/* "finished", "2 of 3 finished; diverged: ...": what became of an arm's runs. */
+/* "finished; 1 resumed", "2 of 3 finished; diverged: ...": what became of an arm's runs, and
+ * whether that is more than that they finished. */
+bool aq_compare_row_has_state(const aq_compare_summary *summary, const aq_compare_row *row);
 const char *aq_compare_row_state(const aq_compare_summary *summary, const aq_compare_row *row,
                                  char *out, size_t size);
 

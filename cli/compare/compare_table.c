@@ -222,7 +222,7 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
     int rc = print_tables(summary, out);
     for (size_t i = 0; rc == 0 && i < plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
-        if (row->finished < plan->seeds) {
+        if (aq_compare_row_has_state(summary, row)) {
             (void)aq_compare_row_state(summary, row, state, sizeof(state));
             (void)fprintf(out, "\n  %s: %s\n", row->arm->name,
                           aq_plain_text(plain, sizeof(plain), state));

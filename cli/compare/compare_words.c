@@ -174,7 +174,7 @@ void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
             continue;
         }
         aq_long_text_add(out, "%s:", row->arm->name);
-        if (row->finished < summary->plan->seeds) {
+        if (aq_compare_row_has_state(summary, row)) {
             aq_long_text_add(out, " %s.", aq_compare_row_state(summary, row, state, sizeof(state)));
         }
         if (row->finished > 0 && base->finished > 0 && row != base && plays_fp32(summary, row)) {

@@ -341,6 +341,20 @@ TEST_OF_RUNS(words_come_from_the_figures)
     aq_long_text_fini(&words);
 }
 
+TEST_OF_RUNS(a_run_that_was_resumed_is_said)
+{
+    aq_compare_summary summary = *summarize(200);
+    char text[256];
+    summary.rows[1].resumed = 2;
+    summary.rows[2].resumed = 1;
+    assert_says(aq_compare_row_state(&summary, &summary.rows[1], text, sizeof(text)),
+                "finished; 2 resumed");
+    assert_says(aq_compare_row_state(&summary, &summary.rows[2], text, sizeof(text)),
+                "1 of 3 finished; 1 resumed; diverged: because");
+    assert_succeeds(aq_compare_table_print(&summary, cli_print_begin()));
+    assert_says(cli_print_end(), "\n  int8: finished; 2 resumed\n");
+}
+
 /* An hour and more, and joules by the thousand. */
 TEST_OF_RUNS(long_runs_are_told_without_powers_of_ten)
 {
