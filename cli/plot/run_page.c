@@ -79,12 +79,12 @@ static void add_run(aq_long_text *out, const char *path, const aq_run_record *re
 static void add_table(aq_long_text *out, const page_runs *runs)
 {
     aq_html_table_begin(out, "Best: what the best version reached in fresh episodes, or in its "
-                             "screening while there are none. In fp32: the share of the versions "
-                             "that fell back to it.");
+                             "screening while there are none. Fell back: the share of the versions "
+                             "that went out in fp32 instead.");
     aq_long_text_add(out, "<th>run</th>"
                           "<th class=\"words\">task</th><th class=\"words\">algorithm</th>"
                           "<th class=\"words\">format</th><th class=\"words\">state</th>"
-                          "<th>best</th><th>in fp32</th><th>environment steps</th>"
+                          "<th>best</th><th>fell back</th><th>environment steps</th>"
                           "<th>learner steps</th><th>time</th>");
     aq_html_table_rows(out);
     for (size_t i = 0; i < runs->count; i++) {
