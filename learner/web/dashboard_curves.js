@@ -53,7 +53,7 @@ function makeMetricCharts(metrics) {
         const title = metric.title[0].toUpperCase() + metric.title.slice(1) +
             (metric.unit ? ", " + metric.unit : "");
         const chart = new Chart(metricsPlace, title,
-            [{name: "mean", colour: index % 2 ? "c3" : "c4"}],
+            [{name: metric.title, colour: index % 2 ? "c3" : "c4"}],
             {logscale: metric.is_logarithmic, axisText: numberText});
         chart.element.title = metric.meaning;
         metricCharts.set(metric.name, chart);
