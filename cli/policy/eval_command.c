@@ -185,9 +185,13 @@ static void print(const eval_report *report)
                      result->version, report->precision_text,
                      report->quantized ? " as quantized now, which no actor ran" : "");
     }
-    aq_print_fact(stdout, "return", "%s +- %s (mean and standard deviation)",
-                  aq_text_return(mean, sizeof(mean), result->return_mean, 2),
-                  aq_text_return(deviation, sizeof(deviation), result->return_std, 2));
+    (void)aq_text_return(mean, sizeof(mean), result->return_mean, 2);
+    if (result->episodes == 1) {
+        aq_print_fact(stdout, "return", "%s", mean);
+    } else {
+        aq_print_fact(stdout, "return", "%s +- %s (mean and standard deviation)", mean,
+                      aq_text_return(deviation, sizeof(deviation), result->return_std, 2));
+    }
     aq_print_fact(stdout, "range", "%s to %s",
                   aq_text_return(mean, sizeof(mean), result->return_min, 2),
                   aq_text_return(deviation, sizeof(deviation), result->return_max, 2));

@@ -98,14 +98,16 @@ const char *aq_figure_share(aq_figure *room, double share)
 const char *aq_figure_best(const aq_best_figure *best, char *out, size_t size)
 {
     aq_figure mean, deviation;
+    const bool is_one = best->episodes == 1; /* which deviates from nothing */
     const char *kind = best->is_fresh ? "" : " (screening)";
     (void)aq_figure_return(&mean, best->mean);
     if (best->episodes == 0) {
         (void)snprintf(out, size, "%s of version %" PRIu64 "%s", mean.text, best->version, kind);
         return out;
     }
-    (void)snprintf(out, size, "%s +- %s over %" PRIu64 "%s episodes of version %" PRIu64 "%s",
-                   mean.text, aq_figure_return(&deviation, best->std), best->episodes,
-                   best->is_fresh ? " fresh" : "", best->version, kind);
+    (void)snprintf(out, size, "%s%s%s over %" PRIu64 "%s episode%s of version %" PRIu64 "%s",
+                   mean.text, is_one ? "" : " +- ",
+                   is_one ? "" : aq_figure_return(&deviation, best->std), best->episodes,
+                   best->is_fresh ? " fresh" : "", is_one ? "" : "s", best->version, kind);
     return out;
 }

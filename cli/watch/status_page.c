@@ -127,17 +127,22 @@ static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
     char line[METRICS_TEXT_MAX];
     aq_figure mean, deviation;
+    const bool is_one = learner->return_episodes == 1; /* which deviates from nothing */
     if (!isfinite(learner->return_mean)) {
         aq_print_fact(out, "return", "no evaluation yet");
         return;
     }
     aq_print_fact(out, "return",
-                  "%s +- %s over %" PRIu32 " episodes of version %" PRIu64 " (%s, %s), the last of "
+                  "%s%s%s over %" PRIu32 " episode%s of version %" PRIu64 " (%s, %s), the last of "
                   "%" PRIu64 " evaluations",
-                  aq_figure_return(&mean, learner->return_mean),
-                  aq_figure_return(&deviation, learner->return_std), learner->return_episodes,
-                  learner->return_version, learner->return_format,
-                  learner->return_confirmed ? "confirmed" : "screening", learner->evaluations);
+                  aq_figure_return(&mean, learner->return_mean), is_one ? "" : " +- ",
+                  is_one ? "" : aq_figure_return(&deviation, learner->return_std),
+                  learner->return_episodes, is_one ? "" : "s", learner->return_version,
+                  learner->return_format, learner->return_confirmed ? "confirmed" : "screening",
+                  learner->evaluations);
+    if (!isfinite(learner->return_best)) { /* no version that was played is left */
+        return;
+    }
     const aq_best_figure best = {
         .mean = learner->return_best,
         .std = learner->return_best_std,

@@ -66,6 +66,18 @@ TEST(joules_have_units)
     assert_string_equal(aq_figure_joules(&room, 999600), "0.9996 MJ");
 }
 
+/* One episode deviates from nothing. */
+TEST(a_return_of_one_episode_has_no_deviation)
+{
+    char line[128];
+    aq_best_figure best = {.mean = 10, .std = 0, .version = 3, .episodes = 1};
+    assert_string_equal(aq_figure_best(&best, line, sizeof(line)),
+                        "10.0 over 1 episode of version 3 (screening)");
+    best.episodes = 2;
+    assert_string_equal(aq_figure_best(&best, line, sizeof(line)),
+                        "10.0 +- 0.0 over 2 episodes of version 3 (screening)");
+}
+
 TEST(numbers_have_four_digits)
 {
     assert_string_equal(aq_figure_number(&room, 0.01234567), "0.01235");

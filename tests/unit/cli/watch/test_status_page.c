@@ -106,6 +106,14 @@ static const char *page_of(const status_fixture *fixture)
     return cli_print_end();
 }
 
+TEST(a_run_without_a_best_version_tells_of_none)
+{
+    status_fixture fixture = {0};
+    status_fixture_learner(&fixture);
+    fixture.learner.return_best = (double)NAN;
+    assert_null(strstr(page_of(&fixture), "best return"));
+}
+
 TEST(slow_steps_are_told_with_their_digits)
 {
     status_fixture fixture = {0};
@@ -115,6 +123,14 @@ TEST(slow_steps_are_told_with_their_digits)
     const char *page = page_of(&fixture);
     assert_says(page, ", 2.5/s\n");
     assert_says(page, " steps, 0.4/s; waits");
+}
+
+TEST(an_evaluation_of_one_episode_has_no_deviation)
+{
+    status_fixture fixture = {0};
+    status_fixture_learner(&fixture);
+    fixture.learner.return_episodes = 1;
+    assert_says(page_of(&fixture), "187.2 over 1 episode of version 29");
 }
 
 TEST(what_a_shard_holds_is_called_what_it_is)
