@@ -34,11 +34,11 @@ static void fill_columns(const aq_run_series *returns, double *columns, size_t w
 static void draw_row(FILE *out, const double *columns, size_t width, size_t row, double low,
                      double high)
 {
+    char label[32] = "";
     if (row == ROWS - 1 || row == 0) {
-        (void)fprintf(out, "  %10.1f ", row == 0 ? low : high);
-    } else {
-        (void)fprintf(out, "  %10s ", "");
+        (void)aq_text_return(label, sizeof(label), row == 0 ? low : high, 1);
     }
+    (void)fprintf(out, "  %10s ", label);
     for (size_t i = 0; i < width; i++) {
         const double height = (columns[i] - low) / (high - low) * (ROWS * EIGHTHS - 1) + 1;
         const double here = fmin(fmax(height - (double)(row * EIGHTHS), 0), EIGHTHS);

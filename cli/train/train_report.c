@@ -385,10 +385,13 @@ void aq_train_report_print(const aq_train_report *report)
                      aq_figure_share(&share, fallback_share(report)), precision_of(report));
     }
     if (report->gap_versions > 0 && isfinite(report->gap_ci95)) {
-        (void)printf(
-            "  gap        %+.2f +- %.2f against fp32, over %" PRIu64 " pairs of episodes of "
-            "%" PRIu64 " versions\n",
-            report->gap_mean, report->gap_ci95, report->gap_episodes, report->gap_versions);
+        char mean[32], width[32];
+        (void)printf("  gap        %s%s +- %s against fp32, over %" PRIu64 " pairs of episodes of "
+                     "%" PRIu64 " versions\n",
+                     report->gap_mean > 0 ? "+" : "",
+                     aq_text_return(mean, sizeof(mean), report->gap_mean, 2),
+                     aq_text_return(width, sizeof(width), report->gap_ci95, 2),
+                     report->gap_episodes, report->gap_versions);
     }
     aq_run_reasons_print(stdout, &report->reasons);
     (void)printf("  steps      %s environment steps, %s gradient steps\n",

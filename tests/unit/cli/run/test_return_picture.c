@@ -28,6 +28,16 @@ TEST(a_column_without_an_evaluation_is_as_the_one_before)
     cli_assert_page("return_picture_steps.txt", cli_print_end());
 }
 
+TEST(small_returns_are_labelled_with_their_digits)
+{
+    aq_series_point points[] = {{.env_steps = 0, .value = 0.004},
+                                {.env_steps = 3000, .value = 0.04}};
+    aq_return_picture_draw(cli_print_begin(), &(aq_run_series){.points = points, .count = 2}, 80);
+    const char *picture = cli_print_end();
+    assert_says(picture, " 0.04 ");
+    assert_says(picture, " 0.004 ");
+}
+
 TEST(no_line_is_wider_than_the_terminal)
 {
     aq_return_picture_draw(cli_print_begin(), &three, 40);

@@ -265,6 +265,23 @@ TEST_IN_FOLDER(a_solved_run_is_shown_with_its_policy)
     assert_printed("train_solved.txt", &report);
 }
 
+TEST_IN_FOLDER(small_shares_and_gaps_are_not_told_as_nothing)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 3};
+    aq_train_report report = report_of(state, &config, &result);
+    report.policy_versions = 10000;
+    report.policy_fallbacks = 2;
+    report.gap_versions = report.gap_episodes = 4;
+    report.gap_mean = 0.0042;
+    report.gap_ci95 = 0.0031;
+    const char *text = printed(&report);
+    assert_says(text, "fallbacks  0.02 % of the versions");
+    assert_says(text, "gap        +0.0042 +- 0.0031 against fp32");
+    report.policy_fallbacks = 9960;
+    assert_says(printed(&report), "fallbacks  99.6 % of the versions");
+}
+
 /* Of a run that came to `state`, and left no policy. */
 static aq_train_report ended_report(void **state, const aq_run_config *config,
                                     enum aq_run_state end)
