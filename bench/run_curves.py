@@ -3,8 +3,22 @@ import json
 import math
 
 
+# Lines of one moment may have read the clock in turn; who went back to a checkpoint lost more.
+ONE_MOMENT_S = 0.5
+
+
 def lines(folder):
-    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    """Of metrics.jsonl, but those that a resumed run went back from, as in python/actorq/runs.py:
+    its time has gone back then, its environment steps not where shards kept them."""
+    kept = []
+    for text in (folder / "metrics.jsonl").read_text().splitlines():
+        line = json.loads(text)
+        went_back = kept and kept[-1]["wall_s"] - line["wall_s"] > ONE_MOMENT_S
+        while kept and (kept[-1]["env_steps"] > line["env_steps"] or
+                        (went_back and kept[-1]["wall_s"] > line["wall_s"])):
+            kept.pop()
+        kept.append(line)
+    return kept
 
 
 def binned_returns(folder, bin_steps, last_steps):

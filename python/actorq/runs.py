@@ -81,6 +81,30 @@ def line_of(text):
     return line if isinstance(line, dict) else None
 
 
+# Lines of one moment may have read the clock in turn; who went back to a checkpoint lost more.
+ONE_MOMENT_S = 0.5
+
+
+def standing(lines):
+    """Without those that a run went back from: resumed from a checkpoint it says again what it did
+    since. Its time has gone back then, its environment steps not where shards kept them. As
+    cli/run/run_series.c and bench/run_curves.py.
+
+    >>> standing([{"wall_s": 1, "env_steps": 10}, {"wall_s": 3, "env_steps": 30},
+    ...           {"wall_s": 2, "env_steps": 40}])
+    [{'wall_s': 1, 'env_steps': 10}, {'wall_s': 2, 'env_steps': 40}]
+    """
+    kept, wall_s, env_steps = [], 0, 0
+    for line in lines:
+        before_s = wall_s
+        wall_s, env_steps = line.get("wall_s", wall_s), line.get("env_steps", env_steps)
+        went_back = before_s - wall_s > ONE_MOMENT_S
+        while kept and (kept[-1][1] > env_steps or (went_back and kept[-1][0] > wall_s)):
+            kept.pop()
+        kept.append((wall_s, env_steps, line))
+    return [line for _, _, line in kept]
+
+
 class Run:
     """A run folder, ended or not; what it says is read when it is asked for."""
 
@@ -111,12 +135,13 @@ class Run:
         return json.loads(done.stdout)
 
     def lines(self, event=None):
-        """The lines of metrics.jsonl as dicts; of one event, such as "progress", or of all."""
+        """The lines of metrics.jsonl as dicts, but those that a resumed run went back from; of one
+        event, such as "progress", or of all."""
         path = os.path.join(self.folder, "metrics.jsonl")
         if not os.path.exists(path):
             return
         with open(path, "rb") as file:
-            for line in filter(None, map(line_of, file)):
+            for line in standing(filter(None, map(line_of, file))):
                 if event in (None, line.get("event")):
                     yield line
 

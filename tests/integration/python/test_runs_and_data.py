@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -23,9 +24,9 @@ from actorq.runs import EVALUATION
 ROOT = os.environ["AQ_SOURCE_ROOT"]
 
 
-def example(name):
-    """A module of examples/python."""
-    path = os.path.join(ROOT, "examples/python", name + ".py")
+def example(name, folder="examples/python"):
+    """A module of that folder."""
+    path = os.path.join(ROOT, folder, name + ".py")
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -159,6 +160,25 @@ class TestRuns(RunKit):
             os.rename(folder, self.home + "/torn-later")
             lines = iter(training)
             self.assertEqual([next(lines)["loss"] for _ in range(2)], [1, 2])
+
+    def test_what_a_run_went_back_from_is_no_part_of_it(self):
+        folder = pathlib.Path(self.home) / "went-back"
+        folder.mkdir()
+        (folder / "run.json").write_text('{"task": "gym:CartPole-v1", "seed": 1}')
+        # Killed at 5 s and resumed from 2.5 s, where a shard had kept its steps; killed at 7 s and
+        # resumed from 6.2 s, where none had. The second line of 3.7 s read the clock before.
+        (folder / "metrics.jsonl").write_text("".join(
+            json.dumps({"event": event, "wall_s": wall_s, "env_steps": env_steps,
+                        "return_mean": value, "episodes": 1}) + "\n"
+            for event, wall_s, env_steps, value in (
+                ("evaluation", 1, 100, 1), ("evaluation", 2, 200, 2), ("progress", 4, 400, None),
+                ("evaluation", 5, 500, -1), ("progress", 3, 510, None),
+                ("evaluation", 3.8, 580, 3), ("evaluation", 3.7, 580, 4),
+                ("evaluation", 7, 700, -1), ("progress", 6.8, 620, None),
+                ("evaluation", 7.5, 690, 5))))
+        self.assertEqual(list(actorq.Run(folder).evaluations()["return_mean"]), [1, 2, 3, 4, 5])
+        curves = example("run_curves", "bench")
+        self.assertEqual(curves.binned_returns(folder, 350, 700), [(350, 1.5, 2), (700, 4, 3)])
 
     def test_what_is_wrong_is_said_in_words(self):
         for task, options, words in (("gym:CartPoole", {}, "did you mean"),
