@@ -28,6 +28,8 @@ enter() {
 [ $# -gt 0 ] || set -- ./run
 ensure_packages debootstrap 'makes the base'
 mkdir -p -- "$state"
+exec 9>"$newcomer.lock"
+flock --nonblock 9 || fail "another one runs in $state"
 if [ ! -e "$state/base.tar" ]; then
     # As engine.sh, which makes the same one.
     exec 8>"$state/lock"

@@ -315,20 +315,23 @@ class Checks(unittest.TestCase):
         for words in ("here\n", "the state\n", "not in time: there\n"):
             self.assertIn(words, done.stderr)
 
-    def test_a_base_is_made_by_one_at_a_time(self):
+    def test_an_empty_root_and_its_base_are_made_by_one_at_a_time(self):
         with tempfile.TemporaryDirectory() as folder:
             put_program(folder, "id", "echo 0")
             put_program(folder, "dpkg-query", "echo installed debootstrap")
             put_program(folder, "debootstrap", "exit 1")
-            os.mkdir(f"{folder}/base")
-            with open(f"{folder}/lock", "w", encoding="ascii") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                done = subprocess.run([os.path.join(ROOT, "tests", "deploy", "empty_root.sh")],
-                                      check=False, capture_output=True, text=True,
-                                      env={"ENGINE_DIR": folder, "PATH": f"{folder}:/usr/bin:/bin"})
-            self.assertNotEqual(done.returncode, 0)
-            self.assertIn("an engine runs", done.stderr)
-            self.assertTrue(os.path.exists(f"{folder}/base"))
+            for made, locked, words in (("base", "lock", "an engine runs"),
+                                        ("empty-root", "empty-root.lock", "another one runs")):
+                os.mkdir(f"{folder}/{made}")
+                with open(f"{folder}/{locked}", "w", encoding="ascii") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                    done = subprocess.run([os.path.join(ROOT, "tests/deploy/empty_root.sh")],
+                                          check=False, capture_output=True, text=True,
+                                          env={"ENGINE_DIR": folder,
+                                               "PATH": f"{folder}:/usr/bin:/bin"})
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(words, done.stderr)
+                self.assertTrue(os.path.exists(f"{folder}/{made}"))
 
 
 class Environment(unittest.TestCase):
