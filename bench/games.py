@@ -17,12 +17,11 @@ With --report nothing is trained; the table is of what there is. Below it stands
 policies of each algorithm: the mean of the differences, its standard error, and the extremes.
 """
 import argparse
-import json
 import pathlib
 import statistics
-import subprocess
 
-from run_once import append, folder_of, kept_return, rows_of, train
+import run_curves
+from run_once import append, ask_once, folder_of, kept_return, rows_of, train
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GAMES = ["asterix", "breakout", "freeway", "seaquest", "space_invaders"]
@@ -37,12 +36,8 @@ COLUMNS = ["options", "game", "algorithm", "format", "products", "seed", "frames
 def played_by(arguments, player, task):
     """The mean return of `random` or `scripted`."""
     kept = arguments.work / f"{player}-{''.join(c if c.isalnum() else '_' for c in task)}.json"
-    if not kept.exists():
-        done = subprocess.run([arguments.actorq, "eval", player, "--env", task, "--episodes",
-                               str(EPISODES), "--seed", "9", "--json"], check=True,
-                              capture_output=True)
-        kept.write_bytes(done.stdout)
-    return json.loads(kept.read_text())["return_mean"]
+    return ask_once(kept, arguments.actorq, "eval", player, "--env", task, "--episodes",
+                    str(EPISODES), "--seed", "9", "--json")["return_mean"]
 
 
 def run_of(arguments, task, algorithm, precision):
@@ -61,7 +56,7 @@ def made(arguments, game, algorithm, precision):
 
 def products_of(folder):
     """What the learner computed in."""
-    return json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])["products"]
+    return run_curves.lines(folder)[-1]["products"]
 
 
 def make(arguments, game, task, algorithm, precision):

@@ -13,13 +13,12 @@ share of the best policy's; the same of the version that the evaluator chose, ov
 episodes; and seconds of processors. What DIR has already is not made again.
 """
 import argparse
-import json
 import pathlib
 import statistics
 import subprocess
 
 from run_curves import lines
-from run_once import folder_of, kept_return, train
+from run_once import ask, folder_of, kept_return, train
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TASKS = ["dmc:cartpole_swingup", "dmc:cheetah_run"]
@@ -43,9 +42,8 @@ def record(actorq, task, steps, work):
     if not data_set.exists():
         subprocess.run([actorq, "replay", "export", str(folder / "replay-0"), str(data_set),
                         "--quiet"], check=True)
-    shown = subprocess.run([actorq, "replay", "inspect", str(data_set), "--json"], check=True,
-                           capture_output=True)
-    return data_set, json.loads(shown.stdout), kept_return(actorq, row, folder, 1)
+    shown = ask(actorq, "replay", "inspect", data_set, "--json")
+    return data_set, shown, kept_return(actorq, row, folder, 1)
 
 
 def late_return(folder):

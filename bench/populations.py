@@ -10,12 +10,11 @@ the greater return, over fresh greedy episodes. DIR keeps the sweeps: what is th
 again.
 """
 import argparse
-import json
 import pathlib
 import statistics
 import subprocess
 
-from run_once import ENVIRONMENT
+from run_once import ENVIRONMENT, ask
 
 HERE = pathlib.Path(__file__).resolve().parent
 MEMBERS, TIMES, HOSTS = 6, 5, 2
@@ -51,11 +50,8 @@ def sweep(arguments, task, seed, method):
                    for _ in range(HOSTS)]
         if any([worker.wait() != 0 for worker in workers]):
             raise SystemExit(f"{folder} has failed: see the logs in it")
-    told = subprocess.run([arguments.actorq, "sweep", "status", folder, "--json", "--report"],
-                          check=True, capture_output=True, text=True)
-    scores = [trial["score"] for trial in json.loads(told.stdout)["trials"]
-              if trial["score"] is not None]
-    return max(scores)
+    told = ask(arguments.actorq, "sweep", "status", folder, "--json", "--report")
+    return max(trial["score"] for trial in told["trials"] if trial["score"] is not None)
 
 
 def main():

@@ -17,6 +17,13 @@ def ask(*words):
                                      stdout=subprocess.PIPE).stdout)
 
 
+def ask_once(kept, *words):
+    """The same, or what it said when `kept` was written."""
+    if not kept.exists():
+        kept.write_text(json.dumps(ask(*words)))
+    return json.loads(kept.read_text())
+
+
 def command(row):
     learners = ["--learners", str(row["learners"])] if "learners" in row else []
     algorithm = ["--set", f"learner.algorithm={row['algorithm']}"] if "algorithm" in row else []
@@ -50,14 +57,10 @@ def train(actorq, row, folder, seed):
 def kept_return(actorq, row, folder, seed, precision=None):
     """The mean of fresh greedy episodes of the policy that the run kept, as it was broadcast, or
     of the same in another precision."""
-    kept = folder.with_name(f"{folder.name}.return{precision or ''}.json")
-    if not kept.exists():
-        done = subprocess.run([actorq, "eval", str(folder), "--episodes", str(row["episodes"]),
-                               "--seed", str(1000 + seed), "--json",
-                               *(["--precision", precision] if precision else [])], check=True,
-                              capture_output=True)
-        kept.write_bytes(done.stdout)
-    return json.loads(kept.read_text())["return_mean"]
+    return ask_once(folder.with_name(f"{folder.name}.return{precision or ''}.json"),
+                    actorq, "eval", folder, "--episodes", str(row["episodes"]),
+                    "--seed", str(1000 + seed), "--json",
+                    *(["--precision", precision] if precision else []))["return_mean"]
 
 
 def rows_of(path):
