@@ -1,16 +1,14 @@
 """Arms of one training beside each other: formats that actors act in or that the learner computes
 in, formats of gradients between ranks, or corrections for what actors drew otherwise than the
 learner would have."""
-import csv
-import pathlib
 import statistics
 import subprocess
 
+from campaign import CURVES, ROOT, head_of, row_of
 from control_suite import interval
-from run_curves import binned_returns, lines
+from run_curves import binned_returns, lines, mean_past, write_curves
 from run_once import command, folder_of, kept_return, train
 
-HERE = pathlib.Path(__file__).resolve().parent
 BINS = 20
 # No run ends as solved, so that all are as long.
 TO_THE_END = ["evaluator.threshold=100000"]
@@ -27,9 +25,8 @@ def last_fifth(folder):
     """Of the steps: the mean of all greedy episodes there, or of none the last before."""
     width, steps = bin_steps(folder)
     points = binned_returns(folder, width, steps)
-    last = [(value, episodes) for at, value, episodes in points if at > 0.8 * steps]
-    last = last or [points[-1][1:]]
-    return sum(value * count for value, count in last) / sum(count for _, count in last)
+    value = mean_past(points, 0.8 * steps)
+    return points[-1][1] if value is None else value
 
 
 def bin_steps(folder):
@@ -61,16 +58,12 @@ def beside(values, others):
 
 def draw(actorq, row, seeds, arms):
     """Curves as rows of a file and as a picture."""
-    with (HERE / "curves" / f"{row['figure']}.csv").open("w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["curve", "seed", "env_steps", "return_mean", "episodes"])
-        for name, folders in arms.items():
-            for seed, folder in zip(seeds, folders):
-                for steps, value, episodes in binned_returns(folder, *bin_steps(folder)):
-                    table.writerow([name, seed, steps, f"{value:.2f}", episodes])
+    write_curves(CURVES / f"{row['figure']}.csv", [(name, seed, folder, *bin_steps(folder))
+                                                   for name, folders in arms.items()
+                                                   for seed, folder in zip(seeds, folders)])
     subprocess.run([actorq, "plot", *[str(folder) for made in arms.values() for folder in made],
                     "--group-by", row["plot"], "--smooth", "3", "--output",
-                    str(HERE.parent / "docs" / "figures" / f"{row['figure']}.svg")], check=True)
+                    str(ROOT / "docs" / "figures" / f"{row['figure']}.svg")], check=True)
 
 
 def compare(actorq, row, work, seeds):
@@ -90,13 +83,11 @@ def compare(actorq, row, work, seeds):
     other = list(row["arms"])[-1]
     for name in row["arms"]:
         figures = [told(folders[name], figure) for figure in FIGURES]
-        yield " | ".join([
-            f"| {of} | {name} | {statistics.median(kept[name]):.4g}", cell(kept[name]),
-            cell(late[name]), "–" if name == other else beside(late[name], late[other]),
-            *["–" if value is None else f"{value:.2g}" for value in figures]]) + " |"
+        yield row_of([of, name, f"{statistics.median(kept[name]):.4g}", cell(kept[name]),
+                      cell(late[name]), "–" if name == other else beside(late[name], late[other]),
+                      *["–" if value is None else f"{value:.2g}" for value in figures]])
         of = ""
 
 
-HEAD = ("| `actorq …` | arm | kept: median | kept: mean | last fifth: mean | beside the last arm | "
-        + " | ".join(f"`{name}`" for name in FIGURES) + " |\n|---|---|--:|--:|--:|--:"
-        + "|--:" * len(FIGURES) + "|")
+HEAD = head_of(["`actorq …`", "arm", "kept: median", "kept: mean", "last fifth: mean",
+                "beside the last arm", *(f"`{name}`" for name in FIGURES)], left=2)

@@ -9,13 +9,11 @@ broadcast, over 100 fresh greedy episodes of another seed. Prints a table in Mar
 the seeds' mean returns, in bold where it comes to what counts as learned, and the median of the
 processors' seconds, all processes together. Runs that DIR has already are not made again.
 """
-import argparse
-import pathlib
 import statistics
 
-from run_once import folder_of, kept_return, train
+from campaign import options, row_of, words
+from run_once import measure
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 BOTH = ["sac", "ppo", "a2c", "reinforce", "trpo", "impala"]
 CHOICES = ["dqn", "qr_dqn", "c51", "rainbow", "r2d2", "pqn", *BOTH]
 NUMBERS = ["d4pg", "ddpg", "td3", "dsac", *BOTH]
@@ -31,36 +29,29 @@ def cell(arguments, task, algorithm):
     if algorithm not in allowed:
         return "–"
     row = {"task": task, "algorithm": algorithm, "settings": [], "episodes": 100}
-    returns, used = [], []
-    for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
-        folder = folder_of(arguments.work, row, seed)
-        used.append(train(arguments.actorq, row, folder, seed)[1])
-        returns.append(kept_return(arguments.actorq, row, folder, seed))
+    returns, _, used = measure(arguments, row, range(
+        arguments.first_seed, arguments.first_seed + arguments.seeds))
     median = statistics.median(returns)
     mark = "**" if median >= learned else ""
     return f"{mark}{median:.4g}{mark} ({statistics.median(used):.0f} s)"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     every = list(dict.fromkeys(NUMBERS + CHOICES))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first-seed", type=int, default=1)
-    parser.add_argument("--algorithms", default=",".join(every))
-    parser.add_argument("--tasks", default=",".join(TASKS))
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs go")
-    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
+    parser.add_argument("--algorithms", type=words, default=every)
+    parser.add_argument("--tasks", type=words, default=list(TASKS))
     arguments = parser.parse_args()
-    tasks, algorithms = arguments.tasks.split(","), arguments.algorithms.split(",")
+    tasks, algorithms = arguments.tasks, arguments.algorithms
     for unknown in {*tasks, *algorithms} - {*TASKS, *every}:
         parser.error(f"'{unknown}' is none of {', '.join([*TASKS, *every])}")
-    arguments.work.mkdir(parents=True, exist_ok=True)
     print("| | " + " | ".join(f"`{task}`" for task in tasks) + " |")
     print("|---|" + "--:|" * len(tasks))
     for algorithm in algorithms:
-        cells = (cell(arguments, task, algorithm) for task in tasks)
-        print(f"| `{algorithm}` | " + " | ".join(cells) + " |", flush=True)
+        print(row_of([f"`{algorithm}`", *(cell(arguments, task, algorithm) for task in tasks)]),
+              flush=True)
 
 
 if __name__ == "__main__":

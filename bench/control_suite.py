@@ -21,12 +21,10 @@ kept (policy.aq), over 100 fresh episodes as it was broadcast.
 What is published is in suite-published.csv: d4pg from the data published with DreamerV3, sac and
 simba from those with SimBa, means of ten seeds; rpo from CleanRL's documentation.
 """
-import argparse
 import concurrent.futures
 import json
 import math
 import os
-import pathlib
 import shutil
 import statistics
 import subprocess
@@ -34,10 +32,10 @@ import sys
 import threading
 import typing
 
-from run_curves import binned_returns
+from campaign import CURVES, folder_at, head_of, options, row_of, words
+from run_curves import binned_returns, mean_past
 from run_once import ENVIRONMENT, append, rows_of
 
-HERE = pathlib.Path(__file__).resolve().parent
 BINS = 50
 RUNS = "suite-runs.csv"
 RUN_COLUMNS = ["preset", "task", "format", "seed", "best", "fallback_share", "wall_s",
@@ -111,7 +109,7 @@ def begin(arguments, task, form, seed):
 def published(subject):
     """{task: its return, or "-" where none was published}, of the tasks that are trained."""
     return {row["task"]: row[subject.published]
-            for row in rows_of(HERE / "curves" / "suite-published.csv")
+            for row in rows_of(CURVES / "suite-published.csv")
             if row[subject.published]}
 
 
@@ -180,8 +178,7 @@ def final_return(arguments, points):
     where no evaluation came to its end there."""
     frames = SUBJECTS[arguments.preset].frames
     end = points[-1][0] if arguments.set else frames
-    last = [(value, episodes) for at, value, episodes in points if at > end - frames * 0.1]
-    return sum(value * n for value, n in last) / sum(n for _, n in last) if last else None
+    return mean_past(points, end - frames * 0.1)
 
 
 def interval(values):
@@ -200,8 +197,7 @@ def cell(values):
 
 def report(arguments):
     head = [f"{form} {what}" for form in arguments.formats for what in ("final", "best", "seeds")]
-    print("| task | published | " + " | ".join(head) + " |")
-    print("|---" * (2 + len(head)) + "|")
+    print(head_of(["task", "published", *head], left=2 + len(head)))
     for task in arguments.tasks:
         row = [f"`{task}`", arguments.published[task].replace("-", "–")]
         for form in arguments.formats:
@@ -213,27 +209,19 @@ def report(arguments):
             told = f" ({len(best)} of {len(finals)})" if len(best) != len(finals) else ""
             row += [cell([value for value in finals if value is not None]), cell(best) + told,
                     " ".join("–" if value is None else f"{value:.0f}" for value in finals) or "–"]
-        print("| " + " | ".join(row) + " |")
-
-
-def words(text):
-    return text.split(",")
+        print(row_of(row))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs are")
+    parser = options(__doc__)
     parser.add_argument("--preset", choices=SUBJECTS, default="dmc-d4pg")
-    parser.add_argument("--tasks", type=words,
-                        help="default: all there are")
+    parser.add_argument("--tasks", type=words, help="default: all there are")
     parser.add_argument("--formats", type=words, default=["int8", "fp32"])
     parser.add_argument("--seeds", type=int, default=3, choices=range(1, len(T95) + 2), metavar="N")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                         help="another setting than the preset's, with --curves")
     parser.add_argument("--jobs", type=int, default=1, help="runs side by side")
-    parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
-    parser.add_argument("--curves", type=pathlib.Path, default=HERE / "curves")
+    parser.add_argument("--curves", type=folder_at, default=CURVES)
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
     arguments.published = published(SUBJECTS[arguments.preset])
@@ -242,10 +230,9 @@ def main():
     unknown = [task for task in arguments.tasks if task not in known]
     if unknown:
         parser.error(f"no such task here: {', '.join(unknown)}; there are {', '.join(known)}")
-    if arguments.set and arguments.curves == HERE / "curves":
+    if arguments.set and arguments.curves == CURVES:
         parser.error("runs with --set are of another preset: name another folder with --curves")
     (arguments.work / "runs").mkdir(parents=True, exist_ok=True)
-    arguments.curves.mkdir(parents=True, exist_ok=True)
     if not arguments.report:
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             runs = [pool.submit(train, arguments, task, form, seed)

@@ -13,15 +13,12 @@ The rows of int8, gradients, products and correction have arms, of which arms.py
 means with 95 % intervals, of that and of all greedy episodes in the last fifth of the steps; and
 the difference of these last from those of the last arm.
 """
-import argparse
-import pathlib
 import statistics
 
 from arms import CORRECTIONS, FORMATS, GRADIENTS, HEAD, PRODUCTS, compare
+from campaign import head_of, options, row_of
 from control_suite import T95
-from run_once import command, folder_of, kept_return, train
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from run_once import command, measure
 
 # Task, algorithm, settings besides, episodes that judge, target. Of the tables only q's targets are
 # of the best policy; sarsa and expected_sarsa keep away from the cliff, in 17 steps or 15.
@@ -112,27 +109,14 @@ ROWS = {
 }
 
 
-def measure(actorq, row, work, seeds):
-    returns, times = [], []
-    for seed in seeds:
-        folder = folder_of(work, row, seed)
-        times.append(train(actorq, row, folder, seed))
-        returns.append(kept_return(actorq, row, folder, seed))
-    return returns, times
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--rows", choices=ROWS, required=True)
     parser.add_argument("--seeds", type=int, default=10, choices=range(1, len(T95) + 2),
                         metavar="N")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--only", default="", help="rows whose command has this text in it")
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs go")
-    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
     arguments = parser.parse_args()
-    arguments.work.mkdir(parents=True, exist_ok=True)
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     rows = [row for row in ROWS[arguments.rows] if arguments.only in " ".join(command(row))]
     if not rows:
@@ -143,16 +127,16 @@ def main():
             for line in compare(arguments.actorq, row, arguments.work, seeds):
                 print(line, flush=True)
         return
-    print("| `actorq …` | episodes | median | least to most | target | reached | wall s "
-          "| processor s |\n|---|--:|--:|--:|--:|--:|--:|--:|")
+    print(head_of(["`actorq …`", "episodes", "median", "least to most", "target", "reached",
+                   "wall s", "processor s"]))
     for row in rows:
-        returns, times = measure(arguments.actorq, row, arguments.work, seeds)
+        returns, wall_s, used_s = measure(arguments, row, seeds)
         reached = sum(value >= row["target"] for value in returns)
-        wall, used = (statistics.median(column) for column in zip(*times))
-        print(f"| `{' '.join(command(row))}` | {row['episodes']:,} "
-              f"| {statistics.median(returns):.4g} | {min(returns):.4g} to {max(returns):.4g} "
-              f"| {row['target']} | {reached} of {len(seeds)} | {wall:.2f} | {used:.2f} |",
-              flush=True)
+        print(row_of([f"`{' '.join(command(row))}`", f"{row['episodes']:,}",
+                      f"{statistics.median(returns):.4g}",
+                      f"{min(returns):.4g} to {max(returns):.4g}", row["target"],
+                      f"{reached} of {len(seeds)}", f"{statistics.median(wall_s):.2f}",
+                      f"{statistics.median(used_s):.2f}"]), flush=True)
 
 
 if __name__ == "__main__":

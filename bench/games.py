@@ -21,9 +21,9 @@ import pathlib
 import statistics
 
 import run_curves
+from campaign import CURVES, head_of, options, row_of, words
 from run_once import append, ask_once, folder_of, kept_return, rows_of, train
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 GAMES = ["asterix", "breakout", "freeway", "seaquest", "space_invaders"]
 ALGORITHMS = ["dqn", "ppo", "rainbow"]
 # What gymnax tells of its PPO, in its README.
@@ -99,31 +99,27 @@ def what_int8_costs(lines):
 
 def listed(choices):
     def read(text):
-        words = text.split(",")
-        if choices is not None and not set(words) <= set(choices):
+        if not set(words(text)) <= set(choices):
             raise argparse.ArgumentTypeError(f"of {', '.join(choices)}")
-        return words
+        return words(text)
     return read
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser = options(__doc__)
     parser.add_argument("--frames", type=int, default=5_000_000)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--formats", type=listed(None), default=["int8", "fp32"])
+    parser.add_argument("--formats", type=words, default=["int8", "fp32"])
     parser.add_argument("--algorithms", type=listed(ALGORITHMS), default=ALGORITHMS)
     parser.add_argument("--only", type=listed(GAMES), default=GAMES)
     parser.add_argument("--options", default="sticky=0.1", help="of the games; empty: none")
     parser.add_argument("--results", type=pathlib.Path,
-                        default=ROOT / "bench" / "curves" / "games-runs.csv")
+                        default=CURVES / "games-runs.csv")
     parser.add_argument("--report", action="store_true", help="train nothing")
-    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
     arguments = parser.parse_args()
-    arguments.work.mkdir(parents=True, exist_ok=True)
     columns = [(a, f) for a in arguments.algorithms for f in arguments.formats]
-    print("| game | chance | script | " + " | ".join(f"{a}, {f}" for a, f in columns) +
-          " | published, PPO |\n|---|" + "--:|" * (3 + len(columns)), flush=True)
+    print(head_of(["game", "chance", "script", *(f"{a}, {f}" for a, f in columns),
+                   "published, PPO"]), flush=True)
     for game in arguments.only:
         task = f"game:{game}" + (f"?{arguments.options}" if arguments.options else "")
         if not arguments.report:
@@ -131,8 +127,7 @@ def main():
                 make(arguments, game, task, *column)
         others = [f"{played_by(arguments, player, task):.3g}" for player in ("random", "scripted")]
         cells = [cell(made(arguments, game, *column), column[1]) for column in columns]
-        print(f"| `{game}` | " + " | ".join([*others, *cells, str(PUBLISHED.get(game, ""))]) + " |",
-              flush=True)
+        print(row_of([f"`{game}`", *others, *cells, PUBLISHED.get(game, "")]), flush=True)
     for algorithm in arguments.algorithms if "int8" in arguments.formats else []:
         lines = [line for game in arguments.only
                  for line in made(arguments, game, algorithm, "int8")]

@@ -16,15 +16,14 @@ bench/curves/gradient-actors.csv, and are not made again; with --report nothing 
 import argparse
 import math
 import os
-import pathlib
 import statistics
 import tempfile
 
+from campaign import CURVES, ROOT, head_of, row_of
 from run_once import append, ask, rows_of
-from sooner import interval, quartiles, sooner
+from sooner import soon_of, times_of
 
-HERE = pathlib.Path(__file__).resolve().parent
-KEPT = HERE / "curves" / "gradient-actors.csv"
+KEPT = CURVES / "gradient-actors.csv"
 COLUMNS = ["setting", "actors", "processors", "seed", "solved", "wall_s", "env_steps",
            "return_mean"]
 # The first is the one that the others are measured by.
@@ -69,22 +68,18 @@ def report(setting, wanted):
     if not seeds:
         return
     print(f"\n`{setting}`, seeds {seeds[0]} to {seeds[-1]}, {len(seeds)} in all\n")
-    print("| actors | processors | solved | s, median | quartiles | steps, median | steps/s, median"
-          f" | times as soon, 95 % | kept policy >= {SCORE} |")
-    print("|--:" * 9 + "|")
+    print(head_of(["actors", "processors", "solved", "s, median", "quartiles", "steps, median",
+                   "steps/s, median", "times as soon, 95 %", f"kept policy >= {SCORE}"], left=0))
     seconds = {key: float(row["wall_s"]) if row["solved"] == "1" else math.inf
                for key, row in runs.items()}
     for arm in ARMS:
         mine = [runs[arm, seed] for seed in seeds]
         rate = statistics.median(int(row["env_steps"]) / float(row["wall_s"]) for row in mine)
-        low_s, median_s, high_s = quartiles(seconds[arm, seed] for seed in seeds)
-        low, high = interval(seconds, ARMS[0], arm, seeds)
-        soon = f"{sooner(seconds, ARMS[0], arm, seeds):.2f}, {low:.2f} to {high:.2f}"
-        print(f"| {arm[0]} | {arm[1]} | {sum(row['solved'] == '1' for row in mine)} of {len(seeds)}"
-              f" | {median_s:.2f} | {low_s:.2f} to {high_s:.2f} |"
-              f" {statistics.median(int(row['env_steps']) for row in mine):,.0f} |"
-              f" {rate:,.0f} | {soon if arm != ARMS[0] else ''} |"
-              f" {sum(float(row['return_mean']) >= SCORE for row in mine)} |")
+        solved = sum(row["solved"] == "1" for row in mine)
+        print(row_of([*arm, f"{solved} of {len(seeds)}", *times_of(seconds, arm, seeds, ".2f"),
+                      f"{statistics.median(int(row['env_steps']) for row in mine):,.0f}",
+                      f"{rate:,.0f}", soon_of(seconds, ARMS[0], arm, seeds),
+                      sum(float(row["return_mean"]) >= SCORE for row in mine)]))
 
 
 def main():
@@ -93,7 +88,7 @@ def main():
     parser.add_argument("--only", choices=sorted(SETTINGS), help="one of the settings, not all")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
+    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
     if not arguments.report and len(os.sched_getaffinity(0)) < max(ARMS)[1]:

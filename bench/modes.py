@@ -8,14 +8,13 @@ tables in Markdown. A comparison that DIR has is gone on with where it was, so t
 be interrupted; with --report nothing is trained. `--write docs/parallelism.md` puts the tables
 there, between the marks.
 """
-import argparse
 import json
 import pathlib
 import subprocess
 
+from campaign import head_of, options, row_of
 from run_once import ENVIRONMENT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODES = "experience,sync,async,model,hybrid"
 BEGIN, END = "<!-- bench/modes.py begins -->", "<!-- bench/modes.py ends -->"
 
@@ -90,10 +89,8 @@ def efficiency(at):
 
 
 def table(heads, rows):
-    yield "| " + " | ".join(heads) + " |"
-    yield "|---" * 2 + "|--:" * (len(heads) - 2) + "|"
-    for cells in rows:
-        yield "| " + " | ".join(cells) + " |"
+    yield head_of(heads, left=2)
+    yield from map(row_of, rows)
 
 
 def tables(reports):
@@ -127,16 +124,12 @@ def write(path, lines):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the reports go")
+    parser = options(__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", default="", help="rows whose name or task has this text in it")
     parser.add_argument("--report", action="store_true", help="train nothing")
     parser.add_argument("--write", type=pathlib.Path, help="the page that gets the tables")
-    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
     arguments = parser.parse_args()
-    arguments.work.mkdir(parents=True, exist_ok=True)
     reports = []
     for row in ROWS:
         if arguments.only in " ".join(row[:2]):

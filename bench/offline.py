@@ -12,15 +12,13 @@ versions of the last fifth of its steps, which nothing but the number of steps h
 share of the best policy's; the same of the version that the evaluator chose, over fresh greedy
 episodes; and seconds of processors. What DIR has already is not made again.
 """
-import argparse
-import pathlib
 import statistics
 import subprocess
 
+from campaign import head_of, options, row_of
 from run_curves import lines
 from run_once import ask, folder_of, kept_return, train
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 TASKS = ["dmc:cartpole_swingup", "dmc:cheetah_run"]
 EPISODES = 100
 VERSIONS = 20
@@ -55,29 +53,26 @@ def late_return(folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--task", action="append")
     parser.add_argument("--env-steps", type=int, default=500_000)
     parser.add_argument("--steps", type=int, default=12_000)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--only", action="append")
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
     arguments = parser.parse_args()
-    arguments.work.mkdir(parents=True, exist_ok=True)
     for task in arguments.task or TASKS:
         data_set, data, best = record(arguments.actorq, task, arguments.env_steps, arguments.work)
         print(f"{task}, {data['transitions']:,} steps, whole episodes "
-              f"{data['return_mean']:.0f} ± {data['return_std']:.0f}, best policy {best:.0f}\n\n"
-              "| `--offline` | last fifth | of the best | chosen | of the best | processor s |\n"
-              "|---|--:|--:|--:|--:|--:|", flush=True)
+              f"{data['return_mean']:.0f} ± {data['return_std']:.0f}, best policy {best:.0f}\n")
+        print(head_of(["`--offline`", "last fifth", "of the best", "chosen", "of the best",
+                       "processor s"]), flush=True)
         work = arguments.work / data_set.stem
         work.mkdir(exist_ok=True)
-        for name, algorithm, options in ROWS:
+        for name, algorithm, given in ROWS:
             if arguments.only and algorithm not in arguments.only:
                 continue
             row = {"task": task, "algorithm": algorithm, "episodes": EPISODES,
-                   "options": ["--offline", str(data_set), *options],
+                   "options": ["--offline", str(data_set), *given],
                    "settings": [f"limits.learner_steps={arguments.steps}",
                                 f"quantizer.publish_period={arguments.steps // VERSIONS}",
                                 "learner.products=auto"]}
@@ -88,8 +83,9 @@ def main():
                 last.append(late_return(folder))
                 chosen.append(kept_return(arguments.actorq, row, folder, seed))
             mean, kept = statistics.mean(last), statistics.mean(chosen)
-            print(f"| {name} | {mean:.0f} | {100 * mean / best:.0f} % | {kept:.0f} "
-                  f"| {100 * kept / best:.0f} % | {statistics.mean(used):.0f} |", flush=True)
+            print(row_of([name, f"{mean:.0f}", f"{100 * mean / best:.0f} %", f"{kept:.0f}",
+                          f"{100 * kept / best:.0f} %", f"{statistics.mean(used):.0f}"]),
+                  flush=True)
         print()
 
 

@@ -9,14 +9,12 @@ namespaces of their own, which meet in the folder alone. The better of two is wh
 the greater return, over fresh greedy episodes. DIR keeps the sweeps: what is there is not done
 again.
 """
-import argparse
-import pathlib
 import statistics
 import subprocess
 
+from campaign import head_of, options, row_of, words
 from run_once import ENVIRONMENT, ask
 
-HERE = pathlib.Path(__file__).resolve().parent
 MEMBERS, TIMES, HOSTS = 6, 5, 2
 TASKS = ["gym:CartPole-v1", "gym:Pendulum-v1"]
 SPACE = """space:
@@ -55,27 +53,22 @@ def sweep(arguments, task, seed, method):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser = options(__doc__)
     parser.add_argument("--every", type=int, default=2000, help="environment steps, five times")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--tasks", type=lambda text: text.split(","), default=TASKS)
-    parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
+    parser.add_argument("--tasks", type=words, default=TASKS)
     arguments = parser.parse_args()
-    arguments.work.mkdir(parents=True, exist_ok=True)
-    print("| task | population, by seed | fixed settings, by seed | means | no worse |")
-    print("|---|---|---|---|--:|")
+    print(head_of(["task", "population, by seed", "fixed settings, by seed", "means", "no worse"],
+                  left=4))
     for task in arguments.tasks:
         best = {method: [sweep(arguments, task, seed, method)
                          for seed in range(1, arguments.seeds + 1)]
                 for method in ("pbt", "random")}
         no_worse = sum(a >= b for a, b in zip(best["pbt"], best["random"]))
-        by_seed = {method: " · ".join(f"{score:.1f}" for score in scores)
-                   for method, scores in best.items()}
+        by_seed = [" · ".join(f"{score:.1f}" for score in scores) for scores in best.values()]
         means = ", ".join(f"{statistics.mean(scores):.1f}" for scores in best.values())
-        print(f"| `{task}` | {by_seed['pbt']} | {by_seed['random']} | {means} | "
-              f"{no_worse} of {arguments.seeds} |", flush=True)
+        print(row_of([f"`{task}`", *by_seed, means, f"{no_worse} of {arguments.seeds}"]),
+              flush=True)
 
 
 if __name__ == "__main__":

@@ -8,16 +8,12 @@ tasks that a preset of their own or the plain defaults solve, or games.
 Trains each with the seeds 1, 2, 3, ..., writes bench/curves/GROUP.csv, and draws
 docs/figures/GROUP-*.svg with `actorq plot`. Runs that DIR has already are not made again.
 """
-import argparse
-import csv
-import pathlib
 import subprocess
 
-from run_curves import binned_returns
+from campaign import CURVES, ROOT, options
+from run_curves import write_curves
 from run_once import train
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
 # Never "solved", so that every run is as long; measured as often as an evaluator can.
 ALL_OF_IT = ["--set", "evaluator.threshold=100000", "--set", "evaluator.share=1"]
 # Figure, environment steps, steps of a bin, line across, what all runs are given, and the arguments
@@ -74,35 +70,26 @@ GROUPS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("group", choices=GROUPS)
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs go")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--actorq", default=str(ROOT / "build" / "cli" / "actorq"))
     arguments = parser.parse_args()
-    arguments.work.mkdir(parents=True, exist_ok=True)
     apart = "learner.torso" if arguments.group == "games" else "learner.algorithm"
-    table = []
+    curves = []
     for figure, (steps, bin_steps, level, settings, runs) in GROUPS[arguments.group].items():
         folders = []
-        for name, options in runs.items():
+        for name, words in runs.items():
             for seed in range(1, arguments.seeds + 1):
                 folder = arguments.work / f"{name}-{seed}"
                 train(arguments.actorq,
-                      {"task": options[0], "options": [*options[1:], *settings],
+                      {"task": words[0], "options": [*words[1:], *settings],
                        "settings": [f"limits.env_steps={steps}"]}, folder, seed)
                 folders.append(str(folder))
-                table += [[name, seed, row[0], f"{row[1]:.2f}", row[2]]
-                          for row in binned_returns(folder, bin_steps, steps)]
+                curves.append((name, seed, folder, bin_steps, steps))
         picture = ROOT / "docs" / "figures" / f"{arguments.group}-{figure}.svg"
         subprocess.run([arguments.actorq, "plot", *folders, "--group-by", apart,
                         "--level", str(level), "--output", str(picture)], check=True)
-    # What was there is kept until all is.
-    with (HERE / "curves" / f"{arguments.group}.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["curve", "seed", "env_steps", "return_mean", "episodes"])
-        writer.writerows(table)
+    write_curves(CURVES / f"{arguments.group}.csv", curves)
 
 
 if __name__ == "__main__":

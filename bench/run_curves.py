@@ -1,7 +1,7 @@
 """Learning curves out of run folders, as rows for a CSV file."""
+import csv
 import json
 import math
-
 
 # Lines of one moment may have read the clock in turn; who went back to a checkpoint lost more.
 ONE_MOMENT_S = 0.5
@@ -35,3 +35,21 @@ def binned_returns(folder, bin_steps, last_steps):
             bins[at] = (total + row["return_mean"] * row["episodes"], episodes + row["episodes"])
     return [(at * bin_steps, total / episodes, episodes)
             for at, (total, episodes) in sorted(bins.items())]
+
+
+def mean_past(points, begin):
+    """Of all episodes of the bins that end past that step; None of none."""
+    past = [(value, episodes) for at, value, episodes in points if at > begin]
+    total = sum(value * episodes for value, episodes in past)
+    return total / sum(episodes for _, episodes in past) if past else None
+
+
+def write_curves(path, runs):
+    """A CSV file, of (curve, seed, folder, bin_steps, last_steps) of each; what was there is kept
+    until all is."""
+    rows = [[curve, seed, steps, f"{value:.2f}", episodes] for curve, seed, *run in runs
+            for steps, value, episodes in binned_returns(*run)]
+    with path.open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["curve", "seed", "env_steps", "return_mean", "episodes"])
+        table.writerows(rows)

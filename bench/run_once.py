@@ -63,6 +63,17 @@ def kept_return(actorq, row, folder, seed, precision=None):
                     *(["--precision", precision] if precision else []))["return_mean"]
 
 
+def measure(arguments, row, seeds):
+    """Of each seed what `kept_return` and `train` tell: returns, seconds by the wall and of
+    processors."""
+    told = []
+    for seed in seeds:
+        folder = folder_of(arguments.work, row, seed)
+        times = train(arguments.actorq, row, folder, seed)
+        told.append([kept_return(arguments.actorq, row, folder, seed), *times])
+    return list(zip(*told))
+
+
 def rows_of(path):
     if not path.exists():
         return []

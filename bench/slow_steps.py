@@ -15,22 +15,20 @@ A run without one counts as one that never has it. Intervals are of 10,000 draws
 all arms of a seed drawn together. Runs are kept in bench/curves/slow-steps.csv, and are not made
 again; with --report nothing is trained.
 """
-import argparse
 import concurrent.futures
 import math
 import os
-import pathlib
 import shutil
 import signal
 import statistics
 import subprocess
 import time
 
+from campaign import CURVES, head_of, options, row_of
 from run_once import ENVIRONMENT, append, ask, rows_of
-from sooner import interval, quartiles, sooner
+from sooner import soon_of, times_of
 
-HERE = pathlib.Path(__file__).resolve().parent
-KEPT = HERE / "curves" / "slow-steps.csv"
+KEPT = CURVES / "slow-steps.csv"
 COLUMNS = ["setting", "actors", "seed", "score_s", "score_steps", "wall_s", "env_steps"]
 TASK = "gym:CartPole-v1"
 ARMS = [1, 2, 4]  # the first is the one that the others are measured by
@@ -99,34 +97,27 @@ def report(setting, wanted):
     if not seeds:
         return
     print(f"\n`{setting}`, {len(seeds)} seeds\n")
-    print(f"| actors | came to {SCORE} | s, median | quartiles | times as soon, 95 % |"
-          " steps, median | steps/s, median |")
-    print("|--:" * 7 + "|")
+    print(head_of(["actors", f"came to {SCORE}", "s, median", "quartiles", "times as soon, 95 %",
+                   "steps, median", "steps/s, median"], left=0))
     seconds, steps = ({key: float(row[name] or math.inf) for key, row in runs.items()}
                       for name in ("score_s", "score_steps"))
     for arm in ARMS:
-        low_s, median_s, high_s = quartiles(seconds[arm, seed] for seed in seeds)
-        low, high = interval(seconds, ARMS[0], arm, seeds)
-        soon = f"{sooner(seconds, ARMS[0], arm, seeds):.2f}, {low:.2f} to {high:.2f}"
         rate = statistics.median(float(runs[arm, seed]["env_steps"]) /
                                  float(runs[arm, seed]["wall_s"]) for seed in seeds)
-        print(f"| {arm} | {sum(math.isfinite(seconds[arm, seed]) for seed in seeds)} of"
-              f" {len(seeds)} | {median_s:.0f} | {low_s:.0f} to {high_s:.0f} |"
-              f" {soon if arm != ARMS[0] else ''} |"
-              f" {statistics.median(steps[arm, seed] for seed in seeds):,.0f} | {rate:,.0f} |")
+        came = sum(math.isfinite(seconds[arm, seed]) for seed in seeds)
+        print(row_of([arm, f"{came} of {len(seeds)}", *times_of(seconds, arm, seeds, ".0f"),
+                      soon_of(seconds, ARMS[0], arm, seeds),
+                      f"{statistics.median(steps[arm, seed] for seed in seeds):,.0f}",
+                      f"{rate:,.0f}"]))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs are")
+    parser = options(__doc__)
     parser.add_argument("--only", choices=sorted(SETTINGS), help="one of the settings, not all")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=len(ARMS), help="runs side by side")
-    parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
-    arguments.work.mkdir(parents=True, exist_ok=True)
     seeds = range(1, arguments.seeds + 1)
     settings = [name for name in SETTINGS if arguments.only in (None, name)]
     wanted = [(name, actors, seed) for name in settings for seed in seeds for actors in ARMS

@@ -32,3 +32,18 @@ def quartiles(values):
         found.append(ordered[first] if share == 0 else
                      (ordered[first] * (4 - share) + ordered[first + 1] * share) / 4)
     return found
+
+
+def times_of(seconds, arm, seeds, form):
+    """Cells: the median, and the quartiles beside it."""
+    low, median, high = (format(value, form)
+                         for value in quartiles(seconds[arm, seed] for seed in seeds))
+    return [median, f"{low} to {high}"]
+
+
+def soon_of(seconds, first, other, seeds):
+    """A cell; empty beside itself."""
+    if other == first:
+        return ""
+    low, high = interval(seconds, first, other, seeds)
+    return f"{sooner(seconds, first, other, seeds):.2f}, {low:.2f} to {high:.2f}"

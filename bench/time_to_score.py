@@ -15,15 +15,14 @@ A run that was played is kept in FILE, or in bench/curves/paper-time.csv, and is
 with --report nothing is trained. Times of one machine say nothing beside another's: give each a
 file of its own.
 """
-import argparse
 import concurrent.futures
 import pathlib
 import shutil
 import statistics
 
+from campaign import CURVES, head_of, options, row_of
 from run_once import append, ask, folder_of, rows_of, train
 
-HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS = ["task", "format", "seed", "wall_s", "env_steps", "learner_steps", "return_mean",
            "episodes"]
 EPISODES = 10
@@ -124,30 +123,24 @@ def report(kept_in, rows, seeds):
             ends = [window_mean(points, points[-1]) for points in all_points]
             print(f"{form}: {' '.join(f'{value:.0f}' for value in pace)} steps/s, return at the"
                   f" end {' '.join(f'{value:.0f}' for value in ends)}")
-        print("\n| score |" + "".join(f" {form}, s by seed | mean | steps, mean |"
-                                      for form in FORMATS) + " sooner |")
-        print("|--:" * (2 + 3 * len(FORMATS)) + "|")
+        print("\n" + head_of(["score", *(name for form in FORMATS for name in (
+            f"{form}, s by seed", "mean", "steps, mean")), "sooner"], left=0))
         for score in row["scores"]:
             firsts = {form: [reached(points, score) for points in runs[form]] for form in FORMATS}
             int8, fp32 = (mean_of(firsts[form], "wall_s") for form in FORMATS)
-            print(f"| {score} | " + " | ".join(cell for form in FORMATS
-                                               for cell in cells(firsts[form])) +
-                  f" | {f'{fp32 / int8:.2f} ×' if int8 and fp32 else ''} |")
+            print(row_of([score, *(cell for form in FORMATS for cell in cells(firsts[form])),
+                          f"{fp32 / int8:.2f} ×" if int8 and fp32 else ""]))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs are")
+    parser = options(__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="", metavar="TEXT", help="tasks with this in their name")
-    parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
     parser.add_argument("--kept", type=pathlib.Path, metavar="FILE",
-                        default=HERE / "curves" / "paper-time.csv",
+                        default=CURVES / "paper-time.csv",
                         help="where runs that were played are kept (default: %(default)s)")
     parser.add_argument("--report", action="store_true", help="only tell what there is")
     arguments = parser.parse_args()
-    arguments.work.mkdir(parents=True, exist_ok=True)
     rows = [row for row in ROWS if arguments.only in row["task"]]
     for row in rows if not arguments.report else []:
         for seed in range(1, arguments.seeds + 1):
