@@ -2,6 +2,8 @@
  * `actorq bench replay` as its users run it, with a real shard. Figures are never asserted: the
  * machine is shared.
  */
+#include <signal.h>
+
 #include "tests/integration/cli/program.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
@@ -56,4 +58,16 @@ TEST(programs_get_every_figure_and_nothing_is_left)
     assert_positive(json_object_get(beside, "large_insert_messages"), "ratio");
     assert_positive(json_object_get(beside, "sample_answers"), "ratio");
     assert_int_equal(rmdir(folder), 0); /* it is empty */
+}
+
+TEST(who_ends_it_finds_nothing_left)
+{
+    const char *folder = file_folder();
+    program_start("bench", "replay", "--soak", "60", "--folder", folder, NULL);
+    shell_succeeds("for i in $(seq 600); do ls -R %s | grep -q segment- && exit; sleep 0.1; done; "
+                   "exit 1",
+                   folder);
+    assert_int_equal(kill(program_pid(), SIGTERM), 0);
+    assert_int_equal(program_wait()->exit_status, 128 + SIGTERM);
+    assert_int_equal(rmdir(folder), 0);
 }
