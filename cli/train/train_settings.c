@@ -178,25 +178,38 @@ static int check_same(const char *run_dir, const aq_run_request *request,
                          aq_algorithm_names[run.learner.algorithm], aq_algorithm_names[algorithm]);
 }
 
-/* A run that is resumed goes on under the settings that it had, which are all. */
+/* A run that is resumed goes on under the settings that it had, but for what --config says. */
+static int take_own(const aq_train_arguments *arguments, char own[PATH_MAX + 16],
+                    aq_run_request *request, aq_error *error)
+{
+    if (!arguments->options.resume) {
+        return 0;
+    }
+    int rc = aq_run_request_resume(request, settings_of(arguments->options.run_dir, own), error);
+    if (rc == 0 || request->path == NULL) {
+        return rc;
+    }
+    aq_print_line(stderr, "%s; the settings of --config are over a preset", error->text);
+    return 0;
+}
+
 static int read_settings(aq_train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
     char own[PATH_MAX + 16];
     char task[AQ_TASK_NAME_MAX], name[AQ_TASK_NAME_MAX];
+    aq_run_config asked;
     aq_env *env = NULL;
     aq_run_request request = {.preset = arguments->preset,
                               .path = arguments->config_path,
                               .task = arguments->task,
                               .assignments = &arguments->overrides,
                               .is_offline = arguments->options.data_set[0] != '\0'};
-    if (!request.path && arguments->options.resume) {
-        request.path = settings_of(arguments->options.run_dir, own);
-        request.is_whole = true;
-    }
-    const bool is_of_data = !request.path && !request.task && arguments->offline;
-    const bool is_found = is_of_data || (request.path == own && !request.task);
-    int rc = 0;
-    if (is_of_data) {
+    int rc = aq_run_request_asked(&request, &asked, error);
+    rc = rc == 0 ? take_own(arguments, own, &request, error) : rc;
+    const bool is_of_data =
+        !request.path && !request.own && !request.task && arguments->offline != NULL;
+    const bool is_found = is_of_data || asked.task[0] == '\0';
+    if (rc == 0 && is_of_data) {
         rc = aq_offline_task(arguments->offline, task, error);
         request.task = task;
     }

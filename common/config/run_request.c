@@ -14,17 +14,20 @@
 static int put_over(const aq_run_request *request, aq_run_config *config, aq_error *error)
 {
     const aq_settings_table *table = aq_run_config_table();
-    int rc = request->path != NULL ? aq_settings_read_file(table, request->path, config, error) : 0;
+    char preset[sizeof(config->preset)];
+    int rc = request->own != NULL ? aq_settings_read_file(table, request->own, config, error) : 0;
+    memcpy(preset, config->preset, sizeof(preset));
+    if (rc == 0 && request->path != NULL) {
+        rc = aq_settings_read_file(table, request->path, config, error);
+    }
     if (rc == 0 && request->task != NULL) {
         rc = aq_setting_set(aq_run_config_row("task"), request->task, config, error);
     }
-    char own[sizeof(config->preset)];
-    memcpy(own, config->preset, sizeof(own));
     rc = rc == 0 ? aq_settings_assign_all(table, request->assignments, config, error) : rc;
-    if (rc == 0 && request->is_whole && strcmp(config->preset, own) != 0) {
+    if (rc == 0 && request->own != NULL && strcmp(config->preset, preset) != 0) {
         rc = aq_fail(error, AQ_E_INVALID,
                      "%s has all settings already, under which lies no preset: leave preset=%s out",
-                     request->path, config->preset);
+                     request->own, config->preset);
     }
     return rc;
 }
@@ -33,6 +36,22 @@ int aq_run_request_asked(const aq_run_request *request, aq_run_config *ret_asked
 {
     aq_settings_init(aq_run_config_table(), ret_asked);
     return put_over(request, ret_asked, error);
+}
+
+int aq_run_request_resume(aq_run_request *request, const char *own, aq_error *error)
+{
+    aq_run_config run, asked;
+    aq_settings_init(aq_run_config_table(), &run);
+    int rc = aq_settings_read_file(aq_run_config_table(), own, &run, error);
+    rc = rc != 0 ? rc : aq_run_request_asked(request, &asked, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const char *named = request->preset != NULL ? request->preset : asked.preset;
+    if (request->path == NULL || named[0] == '\0' || strcmp(named, run.preset) == 0) {
+        request->own = own;
+    }
+    return 0;
 }
 
 int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAME_MAX],
@@ -80,7 +99,7 @@ static uint32_t offline_algorithm(const char *task, const aq_schema *schema)
 static int choose(const aq_run_request *request, const aq_run_config *asked, const char *task,
                   const aq_schema *schema, const char **ret_preset, aq_error *error)
 {
-    const char *name = request->is_whole          ? AQ_PRESET_NONE
+    const char *name = request->own != NULL       ? AQ_PRESET_NONE
                        : request->preset != NULL  ? request->preset
                        : asked->preset[0] != '\0' ? asked->preset
                                                   : NULL;
@@ -112,7 +131,7 @@ int aq_run_request_read(const aq_run_request *request, const char *task, const a
     if (rc == 0 && aq_text_set(config.task, sizeof(config.task), task) != 0) {
         rc = aq_fail(error, AQ_E_TOO_BIG, "the name of the task is too long");
     }
-    if (rc == 0 && !(request->is_whole && config.preset[0] != '\0')) { /* which says it */
+    if (rc == 0 && !(request->own != NULL && config.preset[0] != '\0')) { /* which says it */
         (void)snprintf(config.preset, sizeof(config.preset), "%s", preset);
     }
     if (rc == 0) {

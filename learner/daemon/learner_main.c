@@ -78,23 +78,35 @@ static const aq_options options_page = {
     .setting = aq_run_request_setting,
 };
 
-/* Without --config, a run that is resumed goes on under the settings that it had, which are all. */
+/* A run that is resumed goes on under the settings that it had, but for what --config says. */
 static int take_own(const learner_arguments *arguments, char own[PATH_MAX], aq_run_request *request,
                     aq_error *error)
 {
+    aq_error unread = {0};
     const char *run_dir = arguments->options.run_dir;
-    if (request->path != NULL || !arguments->options.resume) {
+    if (request->own != NULL || !arguments->options.resume) {
         return 0;
     }
+    const bool has_run = aq_path_exists_in(run_dir, "run.json");
     int rc = aq_path_in(own, PATH_MAX, run_dir, "config.yaml", error);
-    if (rc == 0 && aq_path_exists(own)) {
-        request->path = own;
-        request->is_whole = true;
-    } else if (rc == 0 && aq_path_exists_in(run_dir, "run.json")) {
-        rc = aq_fail(error, AQ_E_NOT_FOUND,
+    if (rc != 0 || (request->path != NULL && !has_run)) {
+        return rc;
+    }
+    if (aq_path_exists(own)) {
+        rc = aq_run_request_resume(request, own, &unread);
+    } else if (has_run) {
+        rc = aq_fail(&unread, AQ_E_NOT_FOUND,
                      "%s: it holds a run, but no config.yaml: put that back, or name settings with "
                      "--config",
                      run_dir);
+    }
+    if (rc != 0 && request->path != NULL) {
+        aq_log(AQ_LOG_WARN, "settings_unread", "those of --config are over a preset", "error=%s",
+               AQ_LOG_QUOTED(unread.text));
+        return 0;
+    }
+    if (rc != 0) {
+        *error = unread;
     }
     return rc;
 }
@@ -121,19 +133,26 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
 {
     char own[PATH_MAX];
     char task[AQ_TASK_NAME_MAX];
+    aq_run_config asked;
     aq_env *env = NULL;
     aq_run_request request = {.preset = arguments->preset,
                               .path = arguments->config_path,
-                              .is_whole = arguments->is_whole,
                               .assignments = &arguments->overrides};
-    if (request.is_whole && (!request.path || request.preset)) {
+    if (arguments->is_whole && (!request.path || request.preset)) {
         return aq_fail(error, AQ_E_INVALID, "--whole is for --config, without --preset");
     }
-    int rc = take_own(arguments, own, &request, error);
+    if (arguments->is_whole) {
+        request.own = request.path;
+        request.path = NULL;
+    }
+    int rc = aq_run_request_asked(&request, &asked, error);
+    if (rc == 0) {
+        rc = take_own(arguments, own, &request, error);
+    }
     if (rc == 0) {
         rc = aq_run_request_task(&request, task, error);
     }
-    if (rc == 0 && request.path == arguments->config_path) { /* and not what the folder has */
+    if (rc == 0 && asked.task[0] != '\0') { /* and not what the folder has alone */
         aq_env_allow_code(task);
     }
     if (rc == 0) {
@@ -142,7 +161,7 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
     if (rc == 0) {
         rc = aq_run_request_read(&request, env->name, &env->schema, config, error);
     }
-    if (rc == 0 && request.path == own) {
+    if (rc == 0 && request.own == own) {
         rc = look_at_preset(arguments->preset, env, config, error);
     }
     if (rc == 0) {

@@ -107,6 +107,27 @@ CLUSTER_TEST(a_preset_beside_a_resumed_runs_settings_is_passed_over, ipc)
     assert_int_equal(cluster_terminate(cluster, SEAT_OTHER), 0);
 }
 
+/* As a service is started after an upgrade, whose presets are others. */
+CLUSTER_TEST(beside_a_file_of_settings_a_run_keeps_what_that_does_not_say, ipc)
+{
+    leave_a_run(cluster);
+    const char *own = file_in(cluster->run_dir, "config.yaml");
+    const char *given = file_in(cluster->folder, "given.yaml");
+    const char *before = file_text(own);
+    file_put_text(given, "task: gym:CartPole-v1\n");
+    cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", cluster->learner_url,
+                      "--run", cluster->run_dir, "--resume", "--config", given, NULL);
+    cluster_wait_said(cluster, SEAT_OTHER, "event=ready");
+    assert_int_equal(cluster_terminate(cluster, SEAT_OTHER), 0);
+    const char *after = file_text(own);
+    assert_string_equal(after, before);
+    file_put_text(own, "{");
+    cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", cluster->learner_url,
+                      "--run", cluster->run_dir, "--resume", "--config", given, NULL);
+    cluster_wait_said(cluster, SEAT_OTHER, "event=settings_unread");
+    cluster_check_failed(cluster, "4-16r-2", "4-64r-64r-2");
+}
+
 /* Under the defaults it would be another run. */
 CLUSTER_TEST(a_run_without_its_settings_is_not_resumed_under_others, ipc)
 {

@@ -36,6 +36,23 @@ TEST_IN_FOLDER(a_run_is_resumed_by_the_name_that_it_was_begun_with)
     }
 }
 
+TEST_IN_FOLDER(a_file_beside_a_resumed_run_counts_over_its_settings)
+{
+    aq_run_config config;
+    aq_train_arguments arguments = {.config_path = cli_path(state, "given.yaml"),
+                                    .options = {.resume = true, .quiet = true}};
+    file_put_text(cli_path(state, "config.yaml"),
+                  "task: gym:CartPole-v1\npreset: gone-dqn\n"
+                  "learner: {algorithm: dqn, n_step: 3, batch_size: 96}\n");
+    file_put_text(arguments.config_path, "learner: {n_step: 7}\n");
+    (void)snprintf(arguments.options.run_dir, sizeof(arguments.options.run_dir), "%s",
+                   (const char *)*state);
+    assert_succeeds(aq_train_settings_resolve(&arguments, &config, &refusal));
+    assert_string_equal(config.preset, "gone-dqn");
+    assert_int_equal(config.learner.n_step, 7);
+    assert_int_equal(config.learner.batch_size, 96);
+}
+
 TEST_IN_FOLDER(a_run_of_another_task_is_not_resumed)
 {
     aq_run_config config;

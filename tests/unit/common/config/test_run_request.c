@@ -167,8 +167,7 @@ TEST_WITH(a_file_names_what_it_begins_with_unless_an_option_does, setup, NULL)
 TEST_WITH(under_a_runs_own_file_lies_no_preset, setup, NULL)
 {
     file_put_text(path, "preset: gone-since\nlearner: {algorithm: td3}");
-    const aq_run_request request = {
-        .task = TASK, .path = path, .is_whole = true, .assignments = &none};
+    const aq_run_request request = {.task = TASK, .own = path, .assignments = &none};
     aq_run_config config = read_request(&request, "gone-since");
     assert_true(config.learner.tau == 0);
     file_put_text(path, "learner: {algorithm: td3}");
@@ -179,7 +178,7 @@ TEST_WITH(under_a_runs_own_file_lies_no_preset, setup, NULL)
 /* It would be told as what the run began with, and change nothing. */
 TEST_WITH(a_runs_own_file_has_no_other_preset_by_a_setting, setup, NULL)
 {
-    aq_run_request request = {.task = TASK, .path = path, .is_whole = true, .assignments = &sets};
+    aq_run_request request = {.task = TASK, .own = path, .assignments = &sets};
     file_put_text(path, "preset: pendulum-ddpg\nlearner: {algorithm: ddpg}");
     set("preset=pendulum-ddpg");
     aq_run_config config = read_request(&request, "pendulum-ddpg");
@@ -187,6 +186,38 @@ TEST_WITH(a_runs_own_file_has_no_other_preset_by_a_setting, setup, NULL)
     set("preset=pendulum-td3");
     assert_refused(aq_run_request_asked(&request, &config, &refusal), AQ_E_INVALID,
                    "leave preset=pendulum-td3 out");
+}
+
+/* Its preset may be another one in this program, and its settings were changed since. */
+TEST_WITH(a_run_goes_on_as_it_was_but_for_what_the_file_says, setup, NULL)
+{
+    static const struct {
+        const char *file, *option, *preset;
+        bool goes_on;
+    } rows[] = {
+        {"learner: {n_step: 7}", NULL, "pendulum-td3", true},
+        {"preset: pendulum-td3\nlearner: {n_step: 7}", NULL, "pendulum-td3", true},
+        {"learner: {n_step: 7}", "pendulum-td3", "pendulum-td3", true},
+        {"preset: pendulum-ddpg\nlearner: {n_step: 7}", NULL, "pendulum-ddpg", false},
+        {"learner: {n_step: 7}", "pendulum-ddpg", "pendulum-ddpg", false},
+    };
+    const char *own = file_in(file_folder(), "own.yaml");
+    file_put_text(own, "preset: pendulum-td3\n"
+                       "learner: {algorithm: td3, tau: 0.5, n_step: 3, batch_size: 96}");
+    EACH_ROW(i, rows) {
+        aq_run_request request = {
+            .preset = rows[i].option, .task = TASK, .path = path, .assignments = &none};
+        file_put_text(path, rows[i].file);
+        assert_succeeds(aq_run_request_resume(&request, own, &refusal));
+        const aq_run_config config = read_request(&request, rows[i].preset);
+        assert_int_equal(config.learner.n_step, 7);
+        assert_int_equal(config.learner.tau == 0.5, rows[i].goes_on);
+        assert_int_equal(config.learner.batch_size == 96, rows[i].goes_on);
+    }
+    file_put_text(own, "learner: [");
+    aq_run_request request = {.task = TASK, .path = path, .assignments = &none};
+    assert_refused(aq_run_request_resume(&request, own, &refusal), AQ_E_INVALID, "own.yaml");
+    assert_null(request.own);
 }
 
 TEST_WITH(the_task_is_the_one_that_was_named_last, setup, NULL)
