@@ -129,7 +129,8 @@ static bool work_alone(const python_params *p, python_state *s, enum aq_python_w
 /* Whether the worker that runs knows the lane's episode. */
 static bool is_known(const python_params *p, const python_state *s)
 {
-    return s->generation == p->worker->generation && p->worker->phase == AQ_PYTHON_READY;
+    return aq_python_worker_is_ours(p->worker) && s->generation == p->worker->generation &&
+           p->worker->phase == AQ_PYTHON_READY;
 }
 
 static void end(const void *params, void *state)

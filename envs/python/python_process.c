@@ -271,18 +271,26 @@ static void describe(int status, char *how, size_t how_bytes)
     }
 }
 
+void aq_python_process_forget(aq_python_process *process)
+{
+    if (process->pid != 0) {
+        (void)close(process->channel);
+        (void)close(process->lifeline);
+        *process = (aq_python_process){.channel = -1, .lifeline = -1};
+    }
+}
+
 /* Returns its status; -1: there is none. */
 static int reap(aq_python_process *process)
 {
     int status = 0;
-    (void)kill(-(pid_t)process->pid, SIGKILL);
-    (void)close(process->channel);
-    (void)close(process->lifeline);
+    const pid_t pid = (pid_t)process->pid;
+    (void)kill(-pid, SIGKILL);
+    aq_python_process_forget(process);
     pid_t ended;
     do {
-        ended = waitpid((pid_t)process->pid, &status, 0);
+        ended = waitpid(pid, &status, 0);
     } while (ended < 0 && errno == EINTR);
-    *process = (aq_python_process){.channel = -1, .lifeline = -1};
     return ended > 0 ? status : -1;
 }
 

@@ -31,6 +31,9 @@ const char *aq_python_interpreter(uint32_t choice);
 int aq_python_process_start(const char *interpreter, const char *task, int memory,
                             aq_python_process *ret_process, aq_error *error) AQ_MUST_USE;
 
+/* Lets go of one that is another's: the process that this one was forked from has it still. */
+void aq_python_process_forget(aq_python_process *process);
+
 /* Kills it, with all that it started, and waits for its end. Nothing happens to one that is not
  * running. */
 void aq_python_process_kill(aq_python_process *process);

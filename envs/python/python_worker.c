@@ -75,6 +75,16 @@ static void kill_for(aq_python_worker *worker, const char *reason)
     plan_restart(worker);
 }
 
+bool aq_python_worker_is_ours(aq_python_worker *worker)
+{
+    if (worker->owner == getpid()) {
+        return true;
+    }
+    aq_python_process_forget(&worker->process);
+    aq_python_worker_note_text(worker, "it was opened before a fork; open it in this process");
+    return false;
+}
+
 /* ---- hello ---------------------------------------------------------------------------------- */
 
 static void read_space(const aq_python_space *from, aq_space *to)
@@ -281,6 +291,7 @@ int aq_python_worker_create(const char *task, uint32_t timeout_s, aq_python_work
         return aq_fail(error, AQ_E_NOMEM, "no memory for py:%s", task);
     }
     worker->memory = -1;
+    worker->owner = getpid();
     worker->timeout_ns = timeout_s * AQ_NS_PER_S;
     int rc = aq_text_set(worker->task, sizeof(worker->task), task);
     AQ_ASSERT(rc == 0); /* it is part of a task's name */
@@ -298,7 +309,7 @@ void aq_python_worker_destroy(aq_python_worker *worker)
     if (worker == NULL) {
         return;
     }
-    if (worker->phase == AQ_PYTHON_READY) {
+    if (aq_python_worker_is_ours(worker) && worker->phase == AQ_PYTHON_READY) {
         char how[HOW_BYTES];
         const aq_python_round none = {0};
         (void)send(worker->process.channel, &none, sizeof(none), MSG_NOSIGNAL);
@@ -356,6 +367,9 @@ static void await_hello(aq_python_worker *worker)
 
 bool aq_python_worker_is_ready(aq_python_worker *worker)
 {
+    if (!aq_python_worker_is_ours(worker)) {
+        return false;
+    }
     if (worker->phase == AQ_PYTHON_DOWN && aq_clock_monotonic_ns() >= worker->retry_ns) {
         restart(worker);
     }

@@ -37,6 +37,7 @@ typedef struct aq_python_worker {
     char task[AQ_TASK_NAME_MAX];
     uint32_t interpreter; /* aq_python_interpreter's choice that worked */
     int64_t timeout_ns;   /* of one round */
+    int64_t owner;        /* the process that opened it */
     aq_python_process process;
     int memory;
     uint8_t *rows; /* mapped */
@@ -52,6 +53,9 @@ typedef struct aq_python_worker {
 int aq_python_worker_create(const char *task, uint32_t timeout_s, aq_python_worker **ret_worker,
                             aq_error *error) AQ_MUST_USE;
 void aq_python_worker_destroy(aq_python_worker *worker); /* NULL is fine */
+
+/* False in a process that was forked off: the worker is its parent's, which goes on with it. */
+bool aq_python_worker_is_ours(aq_python_worker *worker);
 
 /* Whether it can work; else takes the next step towards that, without waiting. */
 bool aq_python_worker_is_ready(aq_python_worker *worker);

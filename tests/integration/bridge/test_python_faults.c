@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
@@ -278,6 +279,44 @@ TEST(what_was_announced_to_a_worker_that_died_takes_no_room_in_the_next)
     aq_vec_env_destroy(vec);
     aq_env_task_fini(&task);
     aq_env_unref(env);
+}
+
+/* ---- forks ---------------------------------------------------------------------------------- */
+
+/* In a process that was forked off; returns whether all of it is refused in words. */
+static bool is_refused_and_ended(bridge_lane *lanes, aq_env *env)
+{
+    const bool is_refused = bridge_choose(&lanes[0], 0) == AQ_STEP_FAILED &&
+                            strstr(bridge_failure(&lanes[0]), "before a fork") != NULL &&
+                            !bridge_reset(&lanes[1]);
+    for (size_t i = 0; i < LANES; i++) {
+        bridge_lane_fini(&lanes[i]);
+    }
+    aq_env_unref(env);
+    return is_refused;
+}
+
+TEST(a_process_that_is_forked_off_leaves_the_worker_to_its_parent)
+{
+    bridge_lane lanes[LANES];
+    int status = 1;
+    aq_env *env = bridge_open("py:bridge_tasks:Counter");
+    init_lanes(lanes, env);
+    const pid_t worker = bridge_child_of(getpid());
+    assert_int_equal(bridge_choose(&lanes[0], 0), AQ_STEP_GOES_ON);
+    const pid_t forked = fork();
+    assert_true(forked >= 0);
+    if (forked == 0) {
+        _exit(is_refused_and_ended(lanes, env) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(forked, &status, 0), forked);
+    assert_int_equal(status, 0);
+    for (size_t i = 0; i < LANES; i++) {
+        assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_GOES_ON);
+        assert_true(lanes[i].reward == (i == 0 ? 1.0F : 0.5F));
+    }
+    assert_int_equal(bridge_child_of(getpid()), worker);
+    fini_lanes(lanes, env);
 }
 
 /* ---- orphans -------------------------------------------------------------------------------- */
