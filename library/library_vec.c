@@ -44,12 +44,15 @@ void actorq_allow_code(void)
 
 /* ---- open and close ------------------------------------------------------------------------- */
 
-/* Which code is allowed is one for the process. */
+/* Which code is allowed is one for the process; a task that is none leaves it as it is. */
 static int open_task(const char *name, aq_env_task *ret_task, aq_error *error)
 {
     static pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
+    const aq_env_class *class = aq_env_find(name);
     aq_mutex_lock(&naming);
-    aq_env_allow_code(name);
+    if (class != NULL && class->runs_code) {
+        aq_env_allow_code(name);
+    }
     int rc = aq_env_task_open(name, ret_task, error);
     aq_mutex_unlock(&naming);
     return rc;

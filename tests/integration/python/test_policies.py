@@ -198,6 +198,9 @@ try:
     policy.evaluate(2)
 except actorq.Error as error:
     print(error)
+actorq.make("py:bridge_tasks:Switches").close()
+actorq.make("gym:CartPole-v1").close()
+print(policy.evaluate(2)["episodes"], "of what was opened")
 actorq.allow_code()
 print(policy.evaluate(2)["episodes"], "episodes")
 """
@@ -207,6 +210,7 @@ print(policy.evaluate(2)["episodes"], "episodes")
                               env={**os.environ, "PYTHONPATH": path})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"code that you have not named: .* actorq.allow_code\(\)")
+        self.assertIn("\n2 of what was opened\n", done.stdout)
         self.assertTrue(done.stdout.endswith("\n2 episodes\n"), done.stdout)
 
     def test_threads_have_copies(self):
