@@ -13,12 +13,12 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/* The next one is not to kill either, also not once the loop is gone. */
+/* The next one is not to kill either, also not once the loop is gone. The handle stays as it is:
+ * who stops one has the default for a moment. */
 static void on_hangup(uv_signal_t *handle, int number)
 {
     const uv_signal_t *first = handle - (AQ_END_SIGNALS - 1);
     const aq_end_signals *signals = (const aq_end_signals *)(const void *)first;
-    (void)uv_signal_stop(handle);
     (void)signal(number, SIG_IGN);
     signals->on_signal(handle, number);
 }
@@ -53,7 +53,11 @@ static void close_handle(uv_handle_t *handle, void *user)
 
 bool aq_loop_close(uv_loop_t *loop)
 {
+    const bool is_over = is_ignored(SIGHUP);
     uv_walk(loop, close_handle, NULL);
+    if (is_over) {
+        (void)signal(SIGHUP, SIG_IGN);
+    }
     (void)uv_run(loop, UV_RUN_DEFAULT);
     return uv_loop_close(loop) == 0;
 }
