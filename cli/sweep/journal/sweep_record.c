@@ -70,6 +70,7 @@ static json_t *event_json(const aq_sweep_space *space, uint64_t number, const aq
     }
     if (event->kind == AQ_SWEEP_EVENT_STUDY) {
         (void)json_object_set_new(json, "spec", json_integer(event->spec_sum));
+        (void)json_object_set_new(json, "settings", json_integer(event->plan.settings_sum));
         (void)json_object_set_new(json, "steps", json_integer((json_int_t)event->plan.steps));
         (void)json_object_set_new(json, "resumes", json_boolean(event->plan.is_resumed));
         (void)json_object_set_new(json, "least_return", aq_json_number(event->plan.least_return));
@@ -203,17 +204,19 @@ static int read_outcome(const json_t *json, aq_sweep_outcome *outcome)
 
 static int read_study(json_t *json, aq_sweep_event *event)
 {
-    json_int_t sum, steps;
+    json_int_t sum, settings = 0, steps; /* an older program wrote none of its settings */
     int resumes;
     double least_return;
-    if (json_unpack(json, "{s:I, s:I, s:b, s:F}", "spec", &sum, "steps", &steps, "resumes",
-                    &resumes, "least_return", &least_return) != 0 ||
-        sum < 0 || sum > UINT32_MAX || steps < 0) {
+    if (json_unpack(json, "{s:I, s?I, s:I, s:b, s:F}", "spec", &sum, "settings", &settings, "steps",
+                    &steps, "resumes", &resumes, "least_return", &least_return) != 0 ||
+        sum < 0 || sum > UINT32_MAX || settings < 0 || settings > UINT32_MAX || steps < 0) {
         return AQ_E_CORRUPT;
     }
     event->spec_sum = (uint32_t)sum;
-    event->plan = (aq_sweep_plan){
-        .steps = (uint64_t)steps, .is_resumed = resumes != 0, .least_return = least_return};
+    event->plan = (aq_sweep_plan){.steps = (uint64_t)steps,
+                                  .is_resumed = resumes != 0,
+                                  .settings_sum = (uint32_t)settings,
+                                  .least_return = least_return};
     return 0;
 }
 

@@ -5,7 +5,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "common/base/crc32c.h"
 #include "common/config/run_request.h"
 #include "common/config/run_rules.h"
 #include "envs/env_open.h"
@@ -59,6 +61,25 @@ static bool goes_on(const aq_sweep_spec *spec, const aq_run_config *config)
     return config->learner.learning_rate_end >= 1 && config->learner.importance_end <= 0;
 }
 
+static int add_setting(void *user, const aq_setting *row, const char *before, const char *after)
+{
+    uint32_t *sum = user;
+    (void)before;
+    *sum = aq_crc32c(*sum, row->key, strlen(row->key) + 1);
+    *sum = aq_crc32c(*sum, after, strlen(after) + 1);
+    return 0;
+}
+
+/* What is as by default counts for nothing, so that another version may have more settings. */
+static int add_to_sum(const aq_run_config *config, uint32_t *sum, aq_error *error)
+{
+    aq_run_config defaults;
+    aq_settings_init(aq_run_config_table(), &defaults);
+    memcpy(defaults.task, config->task, sizeof(defaults.task)); /* SPEC.yaml's own */
+    int rc = aq_settings_compare(aq_run_config_table(), &defaults, config, add_setting, sum);
+    return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
+}
+
 /* Adds what a trial at these places says of the plan: all have one limit, and one that does not go
  * on is enough. */
 static int add_to_plan(const aq_sweep_spec *spec, const aq_run_config *config, aq_sweep_plan *plan,
@@ -72,7 +93,7 @@ static int add_to_plan(const aq_sweep_spec *spec, const aq_run_config *config, a
                        plan->steps, config->limits.env_steps, config->limits.env_steps);
     }
     plan->is_resumed = plan->is_resumed && goes_on(spec, config);
-    return 0;
+    return add_to_sum(config, &plan->settings_sum, error);
 }
 
 /* From the middle of the space, and from there with each choice of each dimension that has some,
@@ -104,6 +125,22 @@ static int make_plan(const aq_sweep_spec *spec, const aq_env *env, aq_sweep_plan
         places[i] = 0.5;
     }
     return rc;
+}
+
+int aq_sweep_spec_check_same(const aq_sweep_spec *spec, uint32_t settings_sum, aq_error *error)
+{
+    aq_env *env = NULL;
+    aq_sweep_plan plan = {0};
+    int rc = aq_env_open(spec->task, &env, error);
+    if (rc == 0 && settings_sum != 0) {
+        rc = make_plan(spec, env, &plan, error);
+    }
+    aq_env_unref(env);
+    return rc == 0 && plan.settings_sum != settings_sum
+               ? aq_fail(error, AQ_E_FOREIGN,
+                         "the sweep was begun under other presets than those of this program: go "
+                         "on with the version that began it")
+               : rc;
 }
 
 int aq_sweep_spec_check(const aq_sweep_spec *spec, aq_sweep_plan *ret_plan, aq_error *error)

@@ -104,10 +104,16 @@ void aq_sweep_spec_assignments(const aq_sweep_spec *spec, const aq_sweep_point *
 
 /* What the task and its settings say of a sweep. */
 typedef struct aq_sweep_plan {
-    uint64_t steps;      /* that a run may take where no rung says */
-    bool is_resumed;     /* a promoted run goes on where it was; else it starts anew */
-    double least_return; /* of episodes by chance: what a run is worth before it has shown more */
+    uint64_t steps;        /* that a run may take where no rung says */
+    bool is_resumed;       /* a promoted run goes on where it was; else it starts anew */
+    uint32_t settings_sum; /* of what presets and SPEC.yaml come to; 0: not known */
+    double least_return;   /* of episodes by chance: what a run is worth before it has shown more */
 } aq_sweep_plan;
+
+/* Whether trials would be trained here as where that sum is of, opening the task: presets may be
+ * others. AQ_E_FOREIGN, and what checking says. */
+int aq_sweep_spec_check_same(const aq_sweep_spec *spec, uint32_t settings_sum,
+                             aq_error *error) AQ_MUST_USE;
 
 /* Whether the task can be trained so: opens it, resolves what a trial in the middle of the space
  * would be trained under, and plays a few episodes by chance. */

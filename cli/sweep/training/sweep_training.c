@@ -18,7 +18,6 @@
 #include "cli/train/train_folder.h"
 #include "common/base/plain_text.h"
 #include "common/sys/file.h"
-#include "envs/env_open.h"
 
 enum { PATH_BYTES = PATH_MAX + 256, LOG_BYTES_MAX = 1 << 20 };
 
@@ -29,10 +28,7 @@ static const aq_sweep_stage *stage_of(const aq_sweep_study *study, size_t run)
 
 int aq_sweep_training_check(const aq_sweep_study *study, aq_error *error)
 {
-    aq_env *env = NULL;
-    int rc = aq_env_open(study->spec->task, &env, error);
-    aq_env_unref(env);
-    return rc;
+    return aq_sweep_spec_check_same(study->spec, study->plan.settings_sum, error);
 }
 
 bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run)

@@ -12,7 +12,8 @@
 #include "cli/sweep/study/sweep_study.h"
 #include "common/base/error.h"
 
-/* Whether the task is there, and its code is allowed to run (env_code.h). */
+/* Whether the task is there, its code is allowed to run (env_code.h), and presets are as they were
+ * when the sweep was begun. */
 int aq_sweep_training_check(const aq_sweep_study *study, aq_error *error) AQ_MUST_USE;
 
 /* DIR/NAME, NAME.json and NAME.log are a run's; see aq_sweep_run_name. A run whose predecessor was

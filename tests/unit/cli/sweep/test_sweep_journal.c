@@ -98,8 +98,9 @@ TEST_IN_FOLDER(a_sweep_is_founded_once)
 {
     const char *dir = cli_path(state, "study");
     static aq_sweep_spec spec;
-    const aq_sweep_plan plan = {.steps = 1};
+    const aq_sweep_plan plan = {.steps = 1, .settings_sum = 0xf0000009};
     aq_buffer *text = buffer_up_to(1000);
+    aq_sweep_desk *desk = NULL;
     sweep_found(dir, small);
     sweep_spec(small, &spec);
     assert_int_equal(aq_buffer_append(text, small, strlen(small)), 0);
@@ -108,6 +109,11 @@ TEST_IN_FOLDER(a_sweep_is_founded_once)
     assert_int_equal(aq_buffer_append(text, "\n", 1), 0);
     assert_refused(aq_sweep_desk_found(dir, &spec, text, &plan, 0, &refusal), AQ_E_EXISTS,
                    "is of another SPEC.yaml");
+    const char *other = cli_path(state, "other");
+    assert_succeeds(aq_sweep_desk_found(other, &spec, text, &plan, 0, &refusal));
+    assert_succeeds(aq_sweep_desk_open(other, "", &desk, &refusal));
+    assert_int_equal(aq_sweep_desk_study(desk)->plan.settings_sum, plan.settings_sum);
+    aq_sweep_desk_close(desk);
 }
 
 TEST_IN_FOLDER(a_folder_of_something_else_is_left_alone)

@@ -127,6 +127,19 @@ TEST(a_task_that_cannot_be_trained_so_is_refused)
     assert_refused(aq_sweep_spec_check(&spec, &plan, &refusal), AQ_E_UNSUPPORTED, "td3");
 }
 
+TEST(a_sweep_goes_on_under_the_settings_that_it_was_begun_with)
+{
+    aq_sweep_spec spec;
+    aq_sweep_plan plan;
+    sweep_spec(HEAD SPACE, &spec);
+    assert_succeeds(aq_sweep_spec_check(&spec, &plan, &refusal));
+    assert_succeeds(aq_sweep_spec_check_same(&spec, plan.settings_sum, &refusal));
+    assert_succeeds(aq_sweep_spec_check_same(&spec, 0, &refusal)); /* of a journal without it */
+    sweep_spec(HEAD SPACE "preset: cartpole-c51\n", &spec);
+    assert_refused(aq_sweep_spec_check_same(&spec, plan.settings_sum, &refusal), AQ_E_FOREIGN,
+                   "other presets");
+}
+
 /* Presets are chosen by the states as they are counted, and random actions see one of many. */
 TEST(a_task_whose_states_are_counted_can_be_tried)
 {
