@@ -197,8 +197,8 @@ static json_t *make_json(const import_arguments *arguments, const aq_snapshot *s
 {
     char net[256];
     return json_pack(
-        "{s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "source", aq_json_text(arguments->source), "file",
-        aq_json_text(arguments->output), "task", snapshot->task, "network",
+        "{s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "source", aq_json_text(arguments->source),
+        "file", aq_json_text(arguments->output), "task", snapshot->task, "network",
         aq_net_spec_text(&snapshot->spec, net, sizeof(net)), "head", aq_head_name(snapshot->head),
         "parameters", aq_json_count(aq_net_spec_parameters(&snapshot->spec)), "held_deviations",
         aq_json_count(count_held(snapshot)), "assumed_norms", aq_json_count(norms));
