@@ -129,10 +129,9 @@ static int check_header(const uint8_t *bytes, size_t size, bool is_proved, aq_er
 
     if (version != AQ_PROTOCOL_VERSION) {
         return aq_fail(error, AQ_E_VERSION,
-                       "the message is of protocol version %u, this program speaks version %d: "
-                       "the %s of the two must be replaced",
+                       "of protocol version %u; this program speaks version %d: %s ActorQ made it",
                        version, AQ_PROTOCOL_VERSION,
-                       version > AQ_PROTOCOL_VERSION ? "receiver" : "sender");
+                       version > AQ_PROTOCOL_VERSION ? "a newer" : "an older");
     }
     if (length != payload_size) {
         return aq_fail(error, AQ_E_CORRUPT, "the frame announces %u bytes, %zu came", length,

@@ -157,9 +157,9 @@ TEST(another_protocol_version_names_both_and_who_is_behind)
     set_version(buffer, 513);
     assert_refused(check(buffer->data, buffer->size, &refusal), AQ_E_VERSION, "version 513");
     assert_says(refusal.text, "version 1");
-    assert_says(refusal.text, "receiver");
+    assert_says(refusal.text, "a newer ActorQ");
     set_version(buffer, 0);
-    assert_refused(check(buffer->data, buffer->size, &refusal), AQ_E_VERSION, "sender");
+    assert_refused(check(buffer->data, buffer->size, &refusal), AQ_E_VERSION, "an older");
 }
 
 TEST(another_kind_than_expected_names_both)

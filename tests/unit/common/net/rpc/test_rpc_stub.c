@@ -169,8 +169,8 @@ TEST_OF_FIXTURE(what_a_reply_says_reaches_the_closure)
         {ANOTHER, AQ_RPC_OK, AQ_RPC_INTERNAL, "", "belongs to another request"},
         {NONE, AQ_RPC_OK, AQ_RPC_INTERNAL, "", "belongs to another request"},
         /* Of one that could not read the request. */
-        {NONE, AQ_RPC_INVALID_ARGUMENT, AQ_RPC_INVALID_ARGUMENT,
-         "the message is of protocol version 1", "protocol version 1"},
+        {NONE, AQ_RPC_INVALID_ARGUMENT, AQ_RPC_INVALID_ARGUMENT, "of protocol version 1",
+         "protocol version 1"},
     };
     EACH_ROW(i, rows) {
         f->result.count = 0;
