@@ -16,7 +16,7 @@ typedef struct source_reading {
     const aq_data_sink *sink;
     aq_layout layout;
     aq_data_lanes *senders; /* each remembers its last message */
-    int sink_code;          /* a failure of the sink's, which must not count as damage */
+    int sink_code;          /* a failure of the sink's, which is not of the record */
     aq_error sink_error;
 } source_reading;
 
@@ -90,11 +90,11 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     int rc = aq_wire_experience_arrive(frame, true, reading->folder->identity.run_id,
                                        &reading->layout, &arrival, error);
     if (rc != 0) {
-        return rc == AQ_E_NOMEM ? rc : AQ_E_CORRUPT;
+        return rc == AQ_E_NOMEM || rc == AQ_E_VERSION ? rc : AQ_E_CORRUPT;
     }
     rc = take(reading, arrival, error);
     aq_arrival_unref(arrival);
-    if (rc == AQ_E_CORRUPT) { /* of the sink's, not of the record */
+    if (rc != 0) {
         reading->sink_code = rc;
         reading->sink_error = *error;
         rc = AQ_E_IO;

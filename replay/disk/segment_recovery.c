@@ -181,7 +181,8 @@ static int take_frame(store_reader *reader, segment_read *segment, const aq_scan
         return 0;
     }
     if (rc != 0) {
-        return aq_fail(reader->error, rc, "%s", reason.text);
+        return aq_fail(reader->error, rc, "%s: record %" PRIu64 ": %s", segment->view.path, number,
+                       reason.text);
     }
     return 0;
 }

@@ -15,10 +15,11 @@ static int on_head(void *user, uint64_t segment, const aq_log_head *head, aq_err
     return rc != 0 ? aq_fail(error, rc, "the marks of its senders: %s", aq_error_text(rc)) : 0;
 }
 
-/* Whether another record could do better. */
+/* Whether another record could do better. One of another version is nobody's damage, and all of the
+ * store may be of it: left out they would be gone for good. */
 static bool is_of_the_record(int rc)
 {
-    return rc != AQ_E_NOMEM && rc != AQ_E_FULL;
+    return rc != AQ_E_NOMEM && rc != AQ_E_FULL && rc != AQ_E_VERSION;
 }
 
 static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,

@@ -1,12 +1,15 @@
 /*
  * What a shard refuses of its folder, as a process: one that it may not write, one that holds
- * something else, a newer format, the steps of another run and task, and one that is in use. Each
+ * something else, a newer format or steps in one, those of another run and task, and one that is in
+ * use. Each
  * in a sentence that names the folder, with exit status 1, and not a byte in the folder is changed.
  */
 #include <dirent.h>
 #include <sys/stat.h>
 
 #include "common/base/crc32c.h"
+#include "common/base/little_endian.h"
+#include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/support/file_kit.h"
 #include "tests/support/test.h"
@@ -16,6 +19,10 @@ enum {
     LEARNER_STEPS = 100,
     VERSION_AT = 8,
     HEADER_CRC_AT = 36,
+    HEADER_BYTES = 40,
+    RECORD_BYTES = 32, /* what stands before a payload */
+    RECORD_FRAME = 3,
+    FRAME_VERSION_AT = 6,
 };
 
 /* ---- folders -------------------------------------------------------------------------------- */
@@ -93,12 +100,39 @@ CLUSTER_TEST(a_store_of_a_newer_version_is_refused, ipc)
     leave_a_store(cluster);
     aq_buffer *bytes = file_bytes(file_in(cluster->data_dir, "store.aqrs"));
     bytes->data[VERSION_AT] = 9;
-    const uint32_t crc = aq_crc32c(0, bytes->data, HEADER_CRC_AT);
-    for (int i = 0; i < 4; i++) {
-        bytes->data[HEADER_CRC_AT + i] = (uint8_t)(crc >> 8 * i);
-    }
+    aq_u32_put(bytes->data + HEADER_CRC_AT, aq_crc32c(0, bytes->data, HEADER_CRC_AT));
     write_file(cluster->data_dir, "store.aqrs", bytes->data, bytes->size);
     check_refused_unchanged(cluster, cluster->data_dir, "of format version 9");
+}
+
+/* Of the first message in a segment, under check sums that hold (segment_format.h). */
+static void make_message_newer(const char *path)
+{
+    aq_buffer *bytes = file_bytes(path);
+    const uint32_t salt = aq_crc32c(0, bytes->data + 16, 16);
+    uint8_t *record = bytes->data + HEADER_BYTES;
+    while (record[4] != RECORD_FRAME) {
+        record += RECORD_BYTES + aq_u32_get(record + 8);
+        assert_true(record < bytes->data + bytes->size);
+    }
+    assert_int_equal(record[5], 0); /* not packed */
+    record[RECORD_BYTES + FRAME_VERSION_AT] = 9;
+    aq_u32_put(record + 24, aq_crc32c(0, record + RECORD_BYTES, aq_u32_get(record + 8)));
+    aq_u32_put(record + 28, aq_crc32c(salt, record, 28));
+    file_put(path, bytes->data, bytes->size);
+}
+
+CLUSTER_TEST(a_store_with_messages_of_a_newer_version_is_refused, ipc)
+{
+    leave_a_store(cluster);
+    make_message_newer(file_in(cluster->data_dir, "segment-00000000000001.aqrs"));
+    check_refused_unchanged(cluster, cluster->data_dir,
+                            "aqrs: record 1: of protocol version 9; this program speaks version 1");
+    const char *out = file_in(cluster->folder, "out.aqds");
+    cluster_run_other(cluster, cluster_program("actorq"), "replay", "export", cluster->data_dir,
+                      out, NULL);
+    cluster_check_failed(cluster, "of protocol version 9", cluster->data_dir);
+    assert_false(aq_path_exists(out));
 }
 
 CLUSTER_TEST(the_store_of_another_run_and_task_is_refused, ipc)

@@ -265,7 +265,7 @@ TEST_IN(segment_kit, kit, another_failure_of_the_caller_ends_it_with_its_words)
     segment_kit_live(kit, 20);
     kit->harvest.fail_number = 11;
     assert_int_equal(segment_kit_try_open(kit, &kit->harvest, &refusal), AQ_E_SCHEMA);
-    assert_string_equal(refusal.text, "this ends it");
+    assert_says(refusal.text, "segment-00000000000002.aqrs: record 11: this ends it");
     kit->harvest.fail_number = 0;
     segment_kit_assert_recovers(kit, 20);
 }
