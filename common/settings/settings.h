@@ -86,7 +86,13 @@ void aq_settings_init(const aq_settings_table *table, void *settings);
 int aq_settings_read_yaml(const aq_settings_table *table, const char *name, const char *text,
                           size_t size, void *settings, aq_error *error) AQ_MUST_USE;
 
-/* The same, from a file of at most 1 MiB, AQ_E_TOO_BIG; and what aq_file_read says. */
+/* The same of what another version of the program may have written: keys that are not known here
+ * are passed over. */
+int aq_settings_read_foreign(const aq_settings_table *table, const char *name, const char *text,
+                             size_t size, void *settings, aq_error *error) AQ_MUST_USE;
+
+/* As aq_settings_read_yaml, from a file of at most 1 MiB, AQ_E_TOO_BIG; and what aq_file_read
+ * says. */
 int aq_settings_read_file(const aq_settings_table *table, const char *path, void *settings,
                           aq_error *error) AQ_MUST_USE;
 

@@ -21,8 +21,9 @@
 /* A pass. */
 typedef struct yaml_pass {
     const aq_settings_table *table;
-    void *settings; /* NULL: values are checked alone */
-    size_t line;    /* of the key in hand */
+    bool is_foreign; /* keys that are not known are passed over */
+    void *settings;  /* NULL: values are checked alone */
+    size_t line;     /* of the key in hand */
     aq_error *error;
 } yaml_pass;
 
@@ -113,10 +114,11 @@ static int read_entry(yaml_pass *pass, const yaml_entry *entry)
     if (row != NULL && (aq_setting_section_length(row) > 0) == entry->in_section) {
         return take_value(pass, row, entry);
     }
-    return row == NULL && !entry->in_section &&
-                   aq_settings_find_section(pass->table, entry->key) != NULL
-               ? read_section(pass, entry)
-               : fail_unknown(pass, entry);
+    if (row == NULL && !entry->in_section &&
+        aq_settings_find_section(pass->table, entry->key) != NULL) {
+        return read_section(pass, entry);
+    }
+    return pass->is_foreign ? 0 : fail_unknown(pass, entry);
 }
 
 /* `section` is "" at the top. */
@@ -138,10 +140,10 @@ static int read_mapping(yaml_pass *pass, aq_yaml_node mapping, const char *secti
     return rc;
 }
 
-int aq_settings_read_yaml(const aq_settings_table *table, const char *name, const char *text,
-                          size_t size, void *settings, aq_error *error)
+/* `pass` has no settings yet. */
+static int read_yaml(yaml_pass pass, const char *name, const char *text, size_t size,
+                     void *settings, aq_error *error)
 {
-    yaml_pass pass = {.table = table, .error = error};
     aq_yaml_tree *tree;
     int rc = aq_yaml_tree_read(name, text, size, &tree, error);
 
@@ -156,6 +158,20 @@ int aq_settings_read_yaml(const aq_settings_table *table, const char *name, cons
     }
     aq_yaml_tree_free(tree);
     return rc == 0 ? 0 : aq_fail_context(error, rc, "%s:%zu", name, pass.line);
+}
+
+int aq_settings_read_yaml(const aq_settings_table *table, const char *name, const char *text,
+                          size_t size, void *settings, aq_error *error)
+{
+    const yaml_pass pass = {.table = table, .error = error};
+    return read_yaml(pass, name, text, size, settings, error);
+}
+
+int aq_settings_read_foreign(const aq_settings_table *table, const char *name, const char *text,
+                             size_t size, void *settings, aq_error *error)
+{
+    const yaml_pass pass = {.table = table, .is_foreign = true, .error = error};
+    return read_yaml(pass, name, text, size, settings, error);
 }
 
 int aq_settings_read_file(const aq_settings_table *table, const char *path, void *settings,

@@ -83,7 +83,7 @@ static void tell_format(const aq_run_config *ours, const aq_run_config *theirs)
     }
 }
 
-/* Settings that this build cannot read are not compared: arrays and stores refuse what does not
+/* Settings that this build does not know are not compared: arrays and stores refuse what does not
  * fit. Stores hold rows of before, and count the run's steps by them. */
 static int check_same_settings(const aq_run_config *ours, const aq_checkpoint *checkpoint,
                                aq_error *error)
@@ -91,12 +91,16 @@ static int check_same_settings(const aq_run_config *ours, const aq_checkpoint *c
     kept_check check = {.ours = ours, .error = error};
     const size_t size = strlen(checkpoint->config);
     aq_run_config theirs;
-    aq_settings_init(aq_run_config_table(), &theirs);
-    if (size == 0 || aq_settings_read_yaml(aq_run_config_table(), "config", checkpoint->config,
-                                           size, &theirs, NULL) != 0) {
+    if (size == 0) {
         return 0;
     }
-    int rc = aq_settings_compare(aq_run_config_table(), &theirs, ours, on_difference, &check);
+    aq_settings_init(aq_run_config_table(), &theirs);
+    int rc = aq_settings_read_foreign(aq_run_config_table(), "settings of the checkpoint",
+                                      checkpoint->config, size, &theirs, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_settings_compare(aq_run_config_table(), &theirs, ours, on_difference, &check);
     if (rc != 0) {
         return rc == AQ_E_INVALID ? rc : aq_fail(error, rc, "%s", aq_error_text(rc));
     }

@@ -207,7 +207,11 @@ TEST_IN(resume_desk, desk, another_kind_of_row_is_refused_by_name)
         {"actor: {gradients: true}\nlearner: {batch_size: 32}",
          "gradients of this run are of 32 steps, not of 64"},
         {"actor: {gradients: true}\nlearner: {batch_size: 64}", NULL},
-        {"nobody: knows", NULL},
+        {"actor: {gradients: true}\nlearner: {batch_size: 64}\nnobody: knows", NULL},
+        {"actor: {colour: red, gradients: false}\nnobody: {knows: it}",
+         "actor.gradients is false in this run"},
+        {"actor: {gradients: perhaps}",
+         "settings of the checkpoint:1: actor.gradients: 'perhaps' is"},
     };
     desk->plan.config.actor.gradients = true;
     desk->plan.config.learner.batch_size = 64;
