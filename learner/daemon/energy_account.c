@@ -18,6 +18,7 @@
 
 struct aq_energy_account {
     const aq_run_folder *folder;
+    bool is_left; /* the folder's file is of another format, and stays for who can read it */
     aq_energy_ledger ledger;
     aq_energy_carbon carbon;
     aq_energy_meter *meter;
@@ -74,7 +75,11 @@ int aq_energy_account_create(const aq_run_config *config, const aq_run_folder *f
     aq_error problem = {0};
     if (folder->resumed && aq_energy_file_read(folder->path, &account->ledger, &problem) != 0 &&
         problem.code != AQ_E_NOT_FOUND) {
-        say_failed("what the run took before is not counted", &problem);
+        account->is_left = problem.code == AQ_E_VERSION;
+        say_failed(account->is_left
+                       ? "energy.json stays as it is, without what the run takes from here on"
+                       : "what the run took before is not counted",
+                   &problem);
     }
     read_own(account); /* before members tell, so that who differs from it is named */
     *ret_account = account;
@@ -177,7 +182,8 @@ char *aq_energy_account_text(aq_energy_account *account, double wall_s)
 void aq_energy_account_write(const aq_energy_account *account, const char *text)
 {
     aq_error error = {0};
-    if (text != NULL && aq_energy_file_write(account->folder->path, text, &error) != 0) {
+    if (text != NULL && !account->is_left &&
+        aq_energy_file_write(account->folder->path, text, &error) != 0) {
         say_failed("energy.json stays as it was", &error);
     }
 }

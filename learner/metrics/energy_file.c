@@ -288,13 +288,13 @@ static int read_process(json_t *row, aq_energy_ledger *ledger)
 
 static int read_state(json_t *file, aq_energy_ledger *ledger)
 {
-    int format, unmeasured;
+    int unmeasured;
     const char *source;
     json_t *roles, *machines, *processes;
-    if (json_unpack(file, "{s:i, s:{s:s, s:b, s:o, s:o, s:o}}", "format", &format, "state",
-                    "source", &source, "is_unmeasured", &unmeasured, "roles", &roles, "machines",
-                    &machines, "processes", &processes) ||
-        format != FORMAT || json_array_size(roles) != AQ_ENERGY_ROLES ||
+    if (json_unpack(file, "{s:{s:s, s:b, s:o, s:o, s:o}}", "state", "source", &source,
+                    "is_unmeasured", &unmeasured, "roles", &roles, "machines", &machines,
+                    "processes", &processes) ||
+        json_array_size(roles) != AQ_ENERGY_ROLES ||
         aq_text_set(ledger->source, sizeof(ledger->source), source) != 0) {
         return AQ_E_CORRUPT;
     }
@@ -312,6 +312,18 @@ static int read_state(json_t *file, aq_energy_ledger *ledger)
     return rc;
 }
 
+static int read_file(json_t *file, const char *path, aq_energy_ledger *ledger, aq_error *error)
+{
+    int format;
+    int rc = json_unpack(file, "{s:i}", "format", &format) == 0 ? 0 : AQ_E_CORRUPT;
+    if (rc == 0 && format != FORMAT) {
+        return aq_fail(error, AQ_E_VERSION, "%s: of format %d; this program reads %d", path, format,
+                       FORMAT);
+    }
+    rc = rc != 0 ? rc : read_state(file, ledger);
+    return rc != 0 ? aq_fail(error, rc, "%s: not the energy of a run", path) : 0;
+}
+
 int aq_energy_file_read(const char *run_dir, aq_energy_ledger *ledger, aq_error *error)
 {
     char path[PATH_MAX];
@@ -326,11 +338,10 @@ int aq_energy_file_read(const char *run_dir, aq_energy_ledger *ledger, aq_error 
     if (rc == 0) {
         json_t *file = json_loadb((const char *)text.data, text.size, 0, NULL);
         aq_energy_ledger_init(&read, ledger->tdp_w);
-        rc = read_state(file, &read);
+        rc = read_file(file, path, &read, error);
         json_decref(file);
         if (rc != 0) {
             aq_energy_ledger_fini(&read);
-            (void)aq_fail(error, rc, "%s: not the energy of a run", path);
         } else {
             *ledger = read;
         }

@@ -39,7 +39,8 @@ struct json_t *aq_energy_file_summary(const aq_energy_ledger *ledger,
 int aq_energy_file_write(const char *run_dir, const char *text, aq_error *error) AQ_MUST_USE;
 
 /* Takes up what the file says. `ledger` is initialised and empty; on failure it stays so.
- * AQ_E_NOT_FOUND when there is none, AQ_E_CORRUPT when it is something else. */
+ * AQ_E_NOT_FOUND when there is none, AQ_E_VERSION when it is of another format, AQ_E_CORRUPT when
+ * it is something else. */
 int aq_energy_file_read(const char *run_dir, aq_energy_ledger *ledger, aq_error *error) AQ_MUST_USE;
 
 #endif

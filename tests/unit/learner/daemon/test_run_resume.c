@@ -3,6 +3,7 @@
  */
 #include "common/wire/wire_policy.h"
 #include "learner/daemon/configure_call.h"
+#include "learner/daemon/energy_account.h"
 #include "learner/daemon/run_resume.h"
 #include "tests/support/config_kit.h"
 #include "tests/support/file_kit.h"
@@ -194,6 +195,20 @@ TEST_IN(resume_desk, desk, checkpoints_that_cannot_be_read_are_no_fresh_start)
     assert_refused(resume(desk, &refusal), AQ_E_CORRUPT, "none of its 1 checkpoints");
     assert_int_equal(unlink(run_dir_checkpoint_path(&desk->dir, 5)), 0);
     assert_succeeds(resume(desk, &refusal));
+}
+
+TEST_IN(resume_desk, desk, energy_of_another_format_is_left_as_it_was)
+{
+    static const char newer[] = "{\"format\": 2, \"joules\": \"some\"}";
+    const char *path = run_dir_path(&desk->dir, "energy.json");
+    const aq_run_config *config = &desk->plan.config;
+    aq_energy_account *account;
+    file_put_text(path, newer);
+    desk->folder.resumed = true;
+    assert_int_equal(aq_energy_account_create(config, &desk->folder, &account), 0);
+    aq_energy_account_write(account, "{\"format\": 1}");
+    aq_energy_account_destroy(account);
+    assert_string_equal(file_text(path), newer);
 }
 
 TEST_IN(resume_desk, desk, another_kind_of_row_is_refused_by_name)

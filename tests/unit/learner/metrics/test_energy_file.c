@@ -195,13 +195,21 @@ TEST_IN(run_dir, dir, without_a_file_nothing_was_taken)
     assert_int_equal(ledger.machine_count, 0);
 }
 
+TEST_IN(run_dir, dir, another_format_is_said)
+{
+    aq_energy_ledger ledger;
+    aq_energy_ledger_init(&ledger, 0);
+    assert_int_equal(aq_energy_file_write(dir->path, "{\"format\": 2}", NULL), 0);
+    assert_refused(aq_energy_file_read(dir->path, &ledger, &refusal), AQ_E_VERSION,
+                   "energy.json: of format 2; this program reads 1");
+}
+
 TEST_IN(run_dir, dir, a_file_that_is_something_else_changes_nothing)
 {
     static const char *const texts[] = {
         "",
         "{",
         "[]",
-        "{\"format\": 2}",
         "{\"format\": 1, \"state\": {\"source\": \"\", \"is_unmeasured\": true, \"roles\": [], "
         "\"machines\": [], \"processes\": []}}",
         "{\"format\": 1, \"state\": {\"source\": \"a-long-source\", \"is_unmeasured\": true, "
