@@ -15,7 +15,7 @@
 #include "common/config/run_rules.h"
 #include "common/sys/file.h"
 
-enum { FILE_BYTES_MAX = 1 << 20 };
+enum { VERSION = 1, FILE_BYTES_MAX = 1 << 20 };
 
 int aq_compare_plan_arms(aq_compare_plan *plan, aq_error *error)
 {
@@ -100,9 +100,9 @@ static json_t *plan_json(const aq_compare_plan *plan)
         (void)snprintf(number, sizeof(number), "%" PRIu64, request->scales[i]);
         aq_json_add(&scales, json_string(number));
     }
-    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", 1, "task",
-                     plan->config.task, "preset", plan->config.preset, list, names, "parallel",
-                     aq_json_count(request->parallel), "scales", scales, "seeds",
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", VERSION,
+                     "task", plan->config.task, "preset", plan->config.preset, list, names,
+                     "parallel", aq_json_count(request->parallel), "scales", scales, "seeds",
                      aq_json_count(plan->seeds), "seed_first", aq_json_count(plan->seed_first),
                      "threshold", aq_json_number(plan->threshold), "command",
                      aq_json_text(plan->command));
@@ -171,10 +171,21 @@ static int take_plan(aq_compare_plan *plan, json_t *json, aq_error *error)
     return take_request(plan, json, error);
 }
 
+static int check_version(const json_t *json, const char *path, aq_error *error)
+{
+    const json_t *version = json_object_get(json, "version");
+    return json_is_integer(version) && json_integer_value(version) != VERSION
+               ? aq_fail(error, AQ_E_VERSION,
+                         "%s: of version %" JSON_INTEGER_FORMAT "; this program reads %d", path,
+                         json_integer_value(version), VERSION)
+               : 0;
+}
+
 static int read_plan(aq_compare_plan *plan, const char *path, aq_error *error)
 {
     json_t *json = NULL;
     int rc = aq_json_file_read(path, FILE_BYTES_MAX, &json, error);
+    rc = rc != 0 ? rc : check_version(json, path, error);
     if (rc == 0 && take_plan(plan, json, error) != 0) {
         rc = aq_fail(error, AQ_E_CORRUPT, "%s: not the plan of a comparison", path);
     }

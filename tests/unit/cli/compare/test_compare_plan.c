@@ -165,6 +165,16 @@ TEST_IN_FOLDER(a_damaged_plan_is_refused)
     }
 }
 
+TEST_IN_FOLDER(a_plan_of_another_version_is_refused)
+{
+    aq_compare_plan plan;
+    file_put_text(cli_path(state, "plan.json"),
+                  "{\"version\":2,\"preset\":\"none\",\"precisions\":[\"fp32\"],\"seeds\":1,"
+                  "\"seed_first\":1}");
+    assert_refused(aq_compare_plan_read(cli_path(state, "."), &plan, &refusal), AQ_E_VERSION,
+                   "plan.json: of version 2; this program reads 1");
+}
+
 TEST_IN_FOLDER(modes_and_their_numbers_are_read_back)
 {
     aq_compare_plan plan = make_plan(cli_path(state, "."), "fp32"), again;
