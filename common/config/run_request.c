@@ -10,12 +10,23 @@
 #include "common/config/preset.h"
 #include "common/config/run_rules.h"
 
+static int read_own(const char *own, aq_run_config *config, aq_error *error)
+{
+    int rc = aq_settings_read_file(aq_run_config_table(), own, config, error);
+    if (rc == AQ_E_INVALID && error != NULL) {
+        rc = aq_fail(error, rc,
+                     "%s (a newer ActorQ may have written this line: without it the run goes on)",
+                     error->text);
+    }
+    return rc;
+}
+
 /* What was asked for, over what `config` has. */
 static int put_over(const aq_run_request *request, aq_run_config *config, aq_error *error)
 {
     const aq_settings_table *table = aq_run_config_table();
     char preset[sizeof(config->preset)];
-    int rc = request->own != NULL ? aq_settings_read_file(table, request->own, config, error) : 0;
+    int rc = request->own != NULL ? read_own(request->own, config, error) : 0;
     memcpy(preset, config->preset, sizeof(preset));
     if (rc == 0 && request->path != NULL) {
         rc = aq_settings_read_file(table, request->path, config, error);
@@ -42,7 +53,7 @@ int aq_run_request_resume(aq_run_request *request, const char *own, aq_error *er
 {
     aq_run_config run, asked;
     aq_settings_init(aq_run_config_table(), &run);
-    int rc = aq_settings_read_file(aq_run_config_table(), own, &run, error);
+    int rc = read_own(own, &run, error);
     rc = rc != 0 ? rc : aq_run_request_asked(request, &asked, error);
     if (rc != 0) {
         return rc;

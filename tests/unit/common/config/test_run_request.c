@@ -175,6 +175,20 @@ TEST_WITH(under_a_runs_own_file_lies_no_preset, setup, NULL)
     assert_true(config.learner.tau == 0);
 }
 
+/* As after an ActorQ that knew more. */
+TEST_WITH(a_line_of_a_runs_own_file_that_nobody_knows_may_be_taken_out, setup, NULL)
+{
+    aq_run_config config;
+    aq_run_request request = {.own = path, .assignments = &none};
+    file_put_text(path, "learner: {algorithm: td3, colour: red}");
+    assert_refused(aq_run_request_asked(&request, &config, &refusal), AQ_E_INVALID,
+                   "learner.colour: no such setting");
+    assert_says(refusal.text, "a newer ActorQ may have written this line");
+    request = (aq_run_request){.path = path, .assignments = &none};
+    assert_int_equal(aq_run_request_asked(&request, &config, &refusal), AQ_E_INVALID);
+    assert_null(strstr(refusal.text, "ActorQ may"));
+}
+
 /* It would be told as what the run began with, and change nothing. */
 TEST_WITH(a_runs_own_file_has_no_other_preset_by_a_setting, setup, NULL)
 {
