@@ -111,22 +111,21 @@ static int take_own(const learner_arguments *arguments, char own[PATH_MAX], aq_r
     return rc;
 }
 
-/* Under the run's own settings lies no preset; but who starts a service names it each time. */
-static int look_at_preset(const char *given, const aq_env *env, const aq_run_config *config,
-                          aq_error *error)
+/* Under the run's own settings lies no preset; but who starts a service names it each time, and
+ * goes on with that when there is none of that name any more. */
+static void look_at_preset(const char *given, const aq_env *env, const aq_run_config *config)
 {
-    const char *name = NULL;
+    const char *name = given;
     const aq_preset_wish wish = {given, env->name, &env->schema, config->learner.algorithm,
                                  config->actor.gradients};
     if (given == NULL || strcmp(given, config->preset) == 0) {
-        return 0;
+        return;
     }
-    int rc = aq_preset_choose(&wish, &name, error);
-    if (rc == 0 && strcmp(name, config->preset) != 0) {
+    int rc = aq_preset_choose(&wish, &name, NULL);
+    if (rc != 0 || strcmp(name, config->preset) != 0) {
         aq_log(AQ_LOG_WARN, "preset_passed_over", "the run goes on under its own settings",
-               "given=%s preset=%s", name, config->preset);
+               "given=%s preset=%s", AQ_LOG_QUOTED(name), config->preset);
     }
-    return rc;
 }
 
 static int read_config(const learner_arguments *arguments, aq_run_config *config, aq_error *error)
@@ -162,7 +161,7 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
         rc = aq_run_request_read(&request, env->name, &env->schema, config, error);
     }
     if (rc == 0 && request.own == own) {
-        rc = look_at_preset(arguments->preset, env, config, error);
+        look_at_preset(arguments->preset, env, config);
     }
     if (rc == 0) {
         aq_log(AQ_LOG_INFO, "settings", "", "task=%s preset=%s algorithm=%s", env->name,
