@@ -35,7 +35,7 @@ int aq_sweep_journal_lock(aq_sweep_journal *journal, aq_sweep_wait wait, void *u
                           aq_error *error) AQ_MUST_USE;
 void aq_sweep_journal_unlock(aq_sweep_journal *journal);
 
-/* Applies what has come since the last call. AQ_E_CORRUPT names the line. */
+/* Applies what has come since the last call. AQ_E_CORRUPT, AQ_E_VERSION name the line. */
 int aq_sweep_journal_read(aq_sweep_journal *journal, aq_sweep_study *study,
                           aq_error *error) AQ_MUST_USE;
 

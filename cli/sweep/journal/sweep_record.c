@@ -14,7 +14,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
-enum { SUM_DIGITS = 8, STAGES_MAX = 2 * AQ_SWEEP_ROUND_MAX };
+enum { VERSION = 1, SUM_DIGITS = 8, STAGES_MAX = 2 * AQ_SWEEP_ROUND_MAX };
 
 static const char *const event_names[] = {AQ_SWEEP_EVENTS(AQ_CHOICE_WORD) NULL};
 static const char *const kind_names[] = {AQ_SWEEP_KINDS(AQ_CHOICE_WORD) NULL};
@@ -69,6 +69,7 @@ static json_t *event_json(const aq_sweep_space *space, uint64_t number, const aq
         return NULL;
     }
     if (event->kind == AQ_SWEEP_EVENT_STUDY) {
+        (void)json_object_set_new(json, "version", json_integer(VERSION));
         (void)json_object_set_new(json, "spec", json_integer(event->spec_sum));
         (void)json_object_set_new(json, "settings", json_integer(event->plan.settings_sum));
         (void)json_object_set_new(json, "steps", json_integer((json_int_t)event->plan.steps));
@@ -245,6 +246,17 @@ static int read_event(const aq_sweep_space *space, uint64_t number, json_t *json
                                                            : rc;
 }
 
+/* Of the first line; the first sweeps said none. */
+static int check_version(const json_t *json, aq_error *error)
+{
+    const json_t *version = json_object_get(json, "version");
+    return json_is_integer(version) && json_integer_value(version) != VERSION
+               ? aq_fail(error, AQ_E_VERSION,
+                         "of version %" JSON_INTEGER_FORMAT "; this program reads %d",
+                         json_integer_value(version), VERSION)
+               : 0;
+}
+
 static bool has_sum(const char *line, size_t size)
 {
     char sum[SUM_DIGITS + 1];
@@ -264,8 +276,12 @@ int aq_sweep_record_read(const aq_sweep_space *space, uint64_t number, const cha
         return aq_fail(error, AQ_E_CORRUPT, "its checksum is another");
     }
     json_t *json = json_loadb(line + SUM_DIGITS + 1, size - SUM_DIGITS - 1, 0, NULL);
-    int rc = json != NULL ? read_event(space, number, json, &event) : AQ_E_CORRUPT;
+    int rc = json != NULL ? check_version(json, error) : AQ_E_CORRUPT;
+    rc = rc != 0 ? rc : read_event(space, number, json, &event);
     json_decref(json);
+    if (rc == AQ_E_VERSION) {
+        return rc;
+    }
     if (rc != 0) {
         aq_sweep_event_fini(&event);
         return aq_fail(error, rc, "%s",

@@ -22,7 +22,8 @@ json_t *aq_sweep_point_json(const aq_sweep_space *space, const aq_sweep_point *p
 int aq_sweep_record_write(const aq_sweep_space *space, uint64_t number, const aq_sweep_event *event,
                           aq_buffer *out) AQ_MUST_USE;
 
-/* A line without its newline. AQ_E_CORRUPT, in words; AQ_E_NOMEM. The caller fini's the event. */
+/* A line without its newline. AQ_E_CORRUPT, AQ_E_VERSION, in words; AQ_E_NOMEM. The caller fini's
+ * the event. */
 int aq_sweep_record_read(const aq_sweep_space *space, uint64_t number, const char *line,
                          size_t size, aq_sweep_event *ret_event, aq_error *error) AQ_MUST_USE;
 

@@ -3,6 +3,9 @@
  */
 #include "cli/sweep/journal/sweep_journal.h"
 
+#include <inttypes.h>
+
+#include "common/base/crc32c.h"
 #include "common/sys/file.h"
 #include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
@@ -92,6 +95,23 @@ TEST_IN_FOLDER(a_line_that_is_missing_or_twice_there_is_told)
     file_put_text(kit.path, kit.bytes);
     assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_CORRUPT,
                    "journal.jsonl:2: it is no event of a sweep");
+}
+
+TEST_IN_FOLDER(a_journal_of_another_version_is_refused)
+{
+    static journal_kit kit;
+    char sum[9];
+    aq_sweep_desk *desk;
+    make(state, &kit);
+    char *version = strstr(kit.bytes, "\"version\": 1");
+    assert_non_null(version);
+    version[strlen("\"version\": ")] = '2';
+    (void)snprintf(sum, sizeof(sum), "%08" PRIx32,
+                   aq_crc32c(0, kit.bytes + 9, strcspn(kit.bytes, "\n") - 9));
+    memcpy(kit.bytes, sum, 8);
+    file_put_text(kit.path, kit.bytes);
+    assert_refused(aq_sweep_desk_open(kit.dir, "", &desk, &refusal), AQ_E_VERSION,
+                   "journal.jsonl:1: of version 2; this program reads 1");
 }
 
 TEST_IN_FOLDER(a_sweep_is_founded_once)
