@@ -46,6 +46,7 @@ static int put_over(const aq_run_request *request, aq_run_config *config, aq_err
 int aq_run_request_asked(const aq_run_request *request, aq_run_config *ret_asked, aq_error *error)
 {
     aq_settings_init(aq_run_config_table(), ret_asked);
+    ret_asked->task[0] = '\0';
     return put_over(request, ret_asked, error);
 }
 
@@ -69,7 +70,8 @@ int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAM
                         aq_error *error)
 {
     aq_run_config asked;
-    int rc = aq_run_request_asked(request, &asked, error);
+    aq_settings_init(aq_run_config_table(), &asked);
+    int rc = put_over(request, &asked, error);
     if (rc == 0 && strchr(asked.task, '*') != NULL) {
         rc = aq_fail(error, AQ_E_INVALID,
                      "these settings are for %s: which task? 'actorq envs' lists them", asked.task);

@@ -28,7 +28,7 @@ int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAM
                         aq_error *error) AQ_MUST_USE;
 
 /* The defaults, and over them what was asked for, without a preset: what is not set may come to be
- * anything. Errors as above. */
+ * anything, and the task is empty where none was named. Errors as above. */
 int aq_run_request_asked(const aq_run_request *request, aq_run_config *ret_asked,
                          aq_error *error) AQ_MUST_USE;
 
