@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/base/nearest.h"
+#include "common/base/parse.h"
 #include "common/config/run_config.h"
 
 enum { WORD_MAX = 64, SHOWN_MAX = 80 };
@@ -208,42 +209,25 @@ int aq_table_spec_validate(const aq_table_spec *spec, aq_error *error)
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
-/* A piece of the text that is read, blanks around it left out. */
-typedef struct piece {
-    const char *at;
-    size_t length;
-} piece;
-
-static piece trimmed(const char *at, size_t length)
+/* The text without the blanks around it; it ends earlier from now on. */
+static char *trim(char *text)
 {
-    while (length > 0 && *at == ' ') {
-        at++;
+    text += strspn(text, " ");
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == ' ') {
         length--;
     }
-    while (length > 0 && at[length - 1] == ' ') {
-        length--;
-    }
-    return (piece){at, length};
+    text[length] = '\0';
+    return text;
 }
 
 /* AQ_E_INVALID: `why`, with what was read, cut to be shown. */
-static int refuse(piece what, const char *why, aq_error *error)
+static int refuse(const char *what, const char *why, aq_error *error)
 {
-    const int shown = what.length < SHOWN_MAX ? (int)what.length : SHOWN_MAX;
-    return aq_fail(error, AQ_E_INVALID, "\"%.*s\" %s", shown, what.at, why);
+    return aq_fail(error, AQ_E_INVALID, "\"%.*s\" %s", SHOWN_MAX, what, why);
 }
 
-static bool copy_piece(piece from, char *out, size_t size)
-{
-    if (from.length >= size) {
-        return false;
-    }
-    memcpy(out, from.at, from.length);
-    out[from.length] = '\0';
-    return true;
-}
-
-static int unknown_key(piece word, const char *key, aq_error *error)
+static int unknown_key(const char *word, const char *key, aq_error *error)
 {
     aq_nearest nearest;
     aq_nearest_init(&nearest, key);
@@ -279,10 +263,10 @@ static int set_field(enum field field, const char *value, aq_table_spec *spec, a
 }
 
 /* One "key=value". */
-static int read_word(piece word, aq_table_spec *spec, uint32_t *said, aq_error *error)
+static int read_word(const char *word, aq_table_spec *spec, uint32_t *said, aq_error *error)
 {
     char key[WORD_MAX];
-    if (!copy_piece(word, key, sizeof(key)) || strchr(key, '=') == NULL) {
+    if (aq_text_set(key, sizeof(key), word) != 0 || strchr(key, '=') == NULL) {
         return refuse(word, "is no key=value", error);
     }
     char *value = strchr(key, '=');
@@ -300,34 +284,31 @@ static int read_word(piece word, aq_table_spec *spec, uint32_t *said, aq_error *
 }
 
 /* "recent: selector=lifo capacity=10000" over a copy of the main table. */
-static int read_table(piece text, const aq_table_spec *main, aq_table_spec *ret_spec,
+static int read_table(char *text, const aq_table_spec *main, aq_table_spec *ret_spec,
                       aq_error *error)
 {
     uint32_t said = 0;
-    const char *colon = memchr(text.at, ':', text.length);
+    char *colon = strchr(text, ':');
     aq_table_spec spec = *main;
     if (colon == NULL) {
         return refuse(text, "has no name, which a colon ends, such as \"recent: selector=lifo\"",
                       error);
     }
-    const piece name = trimmed(text.at, (size_t)(colon - text.at));
+    *colon = '\0';
+    const char *name = trim(text);
     memset(spec.name, 0, sizeof(spec.name));
-    if (!copy_piece(name, spec.name, sizeof(spec.name)) || check_name(spec.name, error) != 0) {
+    if (aq_text_set(spec.name, sizeof(spec.name), name) != 0 || check_name(spec.name, error) != 0) {
         return refuse(name, "is no name of a table: 1 to 31 letters, digits, '-' and '_' are",
                       error);
     }
     spec.samples_per_insert = 0.0;
-    const char *end = text.at + text.length;
-    for (const char *at = colon + 1; at < end;) {
-        at += strspn(at, " ");
-        const size_t left = (size_t)(end - at);
-        const size_t blank = strcspn(at, " ");
-        const piece word = {at, blank < left ? blank : left};
-        int rc = word.length > 0 ? read_word(word, &spec, &said, error) : 0;
+    char *rest;
+    for (const char *word = strtok_r(colon + 1, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest)) {
+        int rc = read_word(word, &spec, &said, error);
         if (rc != 0) {
             return rc;
         }
-        at += word.length;
     }
     if ((said & 1u << FIELD_n_step) != 0 && (said & 1u << FIELD_sequence_length) == 0) {
         spec.sequence_length = 0;
@@ -352,21 +333,28 @@ static bool is_taken(const aq_table_spec *specs, uint32_t count, const char *nam
 int aq_table_specs_parse(const char *text, aq_table_spec *specs, uint32_t *ret_count,
                          aq_error *error)
 {
+    char copy[AQ_TABLES_TEXT_MAX]; /* which is cut into its parts */
+    char *rest;
     uint32_t count = 1;
     int rc = aq_table_spec_validate(&specs[0], error);
-    for (bool more = *text != '\0'; rc == 0 && more;) {
-        const size_t length = strcspn(text, ";");
-        const piece part = trimmed(text, length);
-        more = text[length] == ';';
-        text += length + 1;
-        if (part.length == 0) {
+    if (rc != 0) {
+        return rc;
+    }
+    if (aq_text_set(copy, sizeof(copy), text) != 0) {
+        return aq_fail(error, AQ_E_INVALID, "more than %zu bytes describe tables",
+                       sizeof(copy) - 1);
+    }
+    for (char *part = strtok_r(copy, ";", &rest); rc == 0 && part != NULL;
+         part = strtok_r(NULL, ";", &rest)) {
+        char *table = trim(part);
+        if (table[0] == '\0') {
             continue; /* nothing between two semicolons describes nothing */
         }
         if (count == AQ_TABLES_MAX) {
             return aq_fail(error, AQ_E_INVALID, "more than %d tables, the main one included",
                            AQ_TABLES_MAX);
         }
-        rc = read_table(part, &specs[0], &specs[count], error);
+        rc = read_table(table, &specs[0], &specs[count], error);
         if (rc == 0 && is_taken(specs, count, specs[count].name)) {
             rc = aq_fail(error, AQ_E_INVALID, "two tables are called %s", specs[count].name);
         }

@@ -1,6 +1,7 @@
 /*
  * Tables of replay are described by a line each; what is wrong with a line is said by quoting it.
  */
+#include "common/config/run_config.h"
 #include "common/config/table_spec.h"
 #include "tests/support/test.h"
 
@@ -121,6 +122,34 @@ TEST(a_text_that_is_none_is_quoted)
     refuse("recent: zzzzzzzzz=1", "sets nothing that a table has");
     refuse("recent: n_step=1; recent: n_step=2", "two tables are called recent");
     refuse("main: n_step=1", "two tables are called main");
+}
+
+TEST(parts_are_found_by_colons_semicolons_and_blanks_alone)
+{
+    aq_table_spec specs[AQ_TABLES_MAX];
+    assert_int_equal(parse(";; one :capacity=2000  n_step=2 ;two:; ", specs), 3);
+    assert_string_equal(specs[1].name, "one");
+    assert_int_equal(specs[1].capacity, 2000);
+    assert_int_equal(specs[1].n_step, 2);
+    assert_string_equal(specs[2].name, "two");
+    refuse("one: n_step=2: two:", "'2:' is not a whole number");
+    refuse("one: n_step==2", "'=2' is not a whole number");
+    refuse("one\ttwo: n_step=2", "\"one\ttwo\" is no name");
+    refuse("one: n_step=2 n_step=2 capacity=1", "\"n_step=2\" is said twice");
+}
+
+TEST(what_is_quoted_is_cut)
+{
+    char text[AQ_TABLES_TEXT_MAX + 1] = "one: ";
+    memset(text + 5, 'a', 100);
+    text[105] = '\0';
+    refuse(text, "aaa\" is no key=value");
+    memset(text, 'a', 100);
+    text[100] = '\0';
+    refuse(text, "aaa\" has no name");
+    memset(text, 'a', AQ_TABLES_TEXT_MAX);
+    text[AQ_TABLES_TEXT_MAX] = '\0';
+    refuse(text, "more than 1023 bytes");
 }
 
 TEST(there_are_at_most_eight_tables)
