@@ -12,13 +12,13 @@
 #include "learner/daemon/learner_net.h"
 #include "learner/daemon/learner_pages.h"
 #include "learner/daemon/learner_ports.h"
-#include "learner/daemon/live_plan.h"
 #include "learner/daemon/run_report.h"
 #include "learner/daemon/training.h"
 #include "learner/metrics/metrics.h"
 #include "learner/publish/policy_versions.h"
 #include "learner/run/best_policy.h"
 #include "learner/run/checkpoint_store.h"
+#include "learner/run/live_plan.h"
 
 /* In the order in which they are made: each sees those above it. */
 typedef struct aq_learner_parts {

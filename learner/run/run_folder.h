@@ -3,7 +3,7 @@
  *
  *   run.json         who this run is: id, task, seed, when it was made
  *   config.yaml      the configuration as resolved; config.given.yaml, as it was given, while
- *                    something is changed (given_settings.h)
+ *                    something is changed (live_plan.h)
  *   metrics.jsonl    one JSON object a line: progress and evaluations
  *   metrics.csv      the same as a table; log.csv turns it off
  *   events.out.tfevents.*  the same for TensorBoard; log.tensorboard turns them off

@@ -3,9 +3,8 @@
  * before keeps of it.
  */
 #include "common/sys/file.h"
-#include "learner/run/given_settings.h"
+#include "learner/run/live_plan.h"
 #include "learner/run/live_settings.h"
-#include "learner/run/run_folder.h"
 #include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
@@ -170,44 +169,53 @@ static aq_run_folder folder_with(const char *path, const aq_run_config *config)
     return folder;
 }
 
+/* What a start with `given` comes to in the folder. */
+static aq_run_config resumed_with(const run_dir *dir, const aq_run_config *given)
+{
+    aq_live_plan live = {.text = NULL};
+    assert_succeeds(aq_live_plan_make(given, dir->path, &live, &refusal));
+    aq_live_plan_fini(&live);
+    return live.now.config;
+}
+
 TEST_IN(run_dir, dir, a_change_outlives_a_start_with_the_arguments_of_before)
 {
-    aq_run_plan plan = plan_of_defaults();
-    aq_run_config given = plan.config;
-    aq_run_folder folder = folder_with(dir->path, &given);
-    plan = changed(&plan, "actor.noise=0.5");
-    assert_int_equal(aq_given_settings_keep(dir->path, &given, NULL), 0);
-    assert_int_equal(aq_run_folder_write_config(&folder, &plan.config, NULL), 0);
+    aq_live_plan live = {.text = NULL};
+    aq_run_config given = plan_of_defaults().config;
+    assert_succeeds(aq_live_plan_make(&given, NULL, &live, &refusal));
+    const aq_run_folder folder = folder_with(dir->path, &given);
+    const aq_run_plan next = changed(&live.now, "actor.noise=0.5");
+    assert_succeeds(aq_live_plan_change(&live, &folder, &next, &refusal));
+    assert_says(live.text, "noise: 0.5\n");
+    aq_live_plan_fini(&live);
 
-    aq_run_config again = given;
-    assert_int_equal(aq_given_settings_take_up(dir->path, &again, NULL), 0);
-    assert_true(again.actor.noise == 0.5);
-
-    again = given;
-    again.actor.noise = 0.75; /* somebody gives another value than at first */
-    assert_int_equal(aq_given_settings_take_up(dir->path, &again, NULL), 0);
-    assert_true(again.actor.noise == 0.75);
+    assert_true(resumed_with(dir, &given).actor.noise == 0.5);
+    given.actor.noise = 0.75; /* somebody gives another value than at first */
+    assert_true(resumed_with(dir, &given).actor.noise == 0.75);
 }
 
 TEST_IN(run_dir, dir, the_file_goes_when_nothing_is_changed_any_more)
 {
     const char *file = run_dir_path(dir, "config.given.yaml");
-    aq_run_plan plan = plan_of_defaults();
-    aq_run_plan next = changed(&plan, "actor.noise=0.5");
-    (void)folder_with(dir->path, &plan.config);
-    assert_int_equal(aq_given_settings_settle(dir->path, &plan.config, &next.config, NULL), 0);
+    aq_live_plan live = {.now = plan_of_defaults()};
+    live.given = live.now.config;
+    const aq_run_folder folder = folder_with(dir->path, &live.given);
+    const aq_run_plan next = changed(&live.now, "actor.noise=0.5");
+    const aq_live_plan other = {.now = next, .given = live.given};
+    const aq_live_plan same = {.now = next, .given = next.config};
+    assert_succeeds(aq_live_plan_settle(&other, &folder, &refusal));
     assert_false(aq_path_exists(file)); /* there was no change to keep it for */
-    assert_int_equal(aq_given_settings_keep(dir->path, &plan.config, NULL), 0);
-    assert_int_equal(aq_given_settings_settle(dir->path, &plan.config, &next.config, NULL), 0);
+    assert_succeeds(aq_live_plan_change(&live, &folder, &next, &refusal));
+    assert_succeeds(aq_live_plan_settle(&other, &folder, &refusal));
     assert_true(aq_path_exists(file));
-    assert_int_equal(aq_given_settings_settle(dir->path, &next.config, &next.config, NULL), 0);
+    assert_succeeds(aq_live_plan_settle(&same, &folder, &refusal));
     assert_false(aq_path_exists(file));
+    aq_live_plan_fini(&live);
 }
 
 TEST_IN(run_dir, dir, without_a_change_a_start_is_as_it_is_given)
 {
-    aq_run_config config = plan_of_defaults().config;
-    aq_run_config before = config;
-    assert_int_equal(aq_given_settings_take_up(dir->path, &config, NULL), 0);
+    const aq_run_config before = plan_of_defaults().config;
+    const aq_run_config config = resumed_with(dir, &before);
     assert_memory_equal(&config, &before, sizeof(config));
 }
