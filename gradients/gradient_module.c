@@ -225,6 +225,10 @@ int aq_gradient_maker_open(size_t bytes, const aq_run_settings *settings, uint64
     if (bytes != sizeof(*settings)) {
         return aq_fail(error, AQ_E_UNSUPPORTED, "actorq-gradients.so is of another build");
     }
+    if (settings->config.learner.algorithm == AQ_ALGORITHM_AUTO) { /* a learner has chosen one */
+        return aq_fail(error, AQ_E_INVALID,
+                       "the learner does not say which algorithm it wants gradients of");
+    }
     maker *self = aq_alloc(1, sizeof(*self));
     if (self == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");

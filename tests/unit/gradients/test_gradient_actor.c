@@ -382,6 +382,21 @@ TEST(what_is_made_of_other_rows_is_refused_in_words)
     }
 }
 
+/* It comes from a peer, and names no class. */
+TEST(a_learner_that_chose_no_algorithm_is_refused)
+{
+    gradient_run *run = aq_alloc(1, sizeof(*run));
+    aq_gradient_maker maker;
+    gradient_run_begin(run, dqn);
+    aq_run_settings settings = run->plan.settings;
+    settings.config.learner.algorithm = AQ_ALGORITHM_AUTO;
+    assert_succeeds(aq_run_settings_validate(&settings, &refusal));
+    assert_refused(aq_gradient_maker_open(sizeof(settings), &settings, 1, &maker, &refusal),
+                   AQ_E_INVALID, "which algorithm");
+    gradient_run_end(run);
+    aq_free(run);
+}
+
 TEST(messages_are_as_large_as_a_gradient)
 {
     static const char *const wide[] = {"learner.algorithm=dqn", "learner.hidden=512,512", "seed=1",
