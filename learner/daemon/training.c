@@ -19,7 +19,6 @@
 #include "learner/daemon/learner_parts.h"
 #include "learner/daemon/publish_log.h"
 #include "learner/daemon/shard_feed.h"
-#include "learner/publish/publication_plan.h"
 
 enum { REPORTS_MAX = 256, CHECKPOINTS_MAX = 16, DIVERGED_STEPS = 100 };
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "common/config/layer_plan.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
 #include "quantizer/engine/engine.h"
@@ -20,6 +21,31 @@
  * Few rows are enough to see that the cost is a FAR-th of the budget or less; otherwise it is
  * measured on all. */
 enum { TWIN_PERIOD = 64, ROWS_FEW = 32, FAR = 8 };
+
+int aq_publication_plan(const aq_run_config *config, const aq_net_spec *spec, uint32_t cpu_flags,
+                        aq_publication_config *ret_plan, aq_error *error)
+{
+    const uint64_t bits =
+        config->learner.qat_bits > 0 ? config->learner.qat_bits : config->quantizer.bits;
+    aq_publication_config made = {
+        .plan = {.format = aq_run_config_format(config),
+                 .bits = (uint32_t)bits,
+                 .paper = config->quantizer.formula == AQ_FORMULA_PAPER,
+                 .density = (float)config->quantizer.density},
+        /* What was trained for its levels must not be rounded to others. */
+        .has_own_scales = config->learner.qat_bits > 0,
+        .full_period = (uint32_t)config->quantizer.full_period,
+        .error_budget = config->quantizer.error_budget,
+        .error_rows = (uint32_t)config->quantizer.error_rows,
+        .range_method = aq_run_config_range_method(config),
+        .cpu_flags = cpu_flags,
+    };
+    int rc = aq_layer_plan(config, spec, made.plan.layer_formats, error);
+    if (rc == 0) {
+        *ret_plan = made;
+    }
+    return rc;
+}
 
 void aq_publication_history_init(aq_publication_history *history,
                                  const aq_publication_config *config)

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "common/base/buffer.h"
+#include "common/config/run_config.h"
 #include "common/policy/snapshot.h"
 #include "quantizer/engine/range_observer.h"
 #include "quantizer/quantize/quantize.h"
@@ -32,6 +33,11 @@ typedef struct aq_publication_config {
                               is far from its budget */
     uint32_t cpu_flags;
 } aq_publication_config;
+
+/* What a valid configuration says, for the network that is really trained. AQ_E_INVALID, naming
+ * quantizer.layer_formats, for a layer that the network has not. */
+int aq_publication_plan(const aq_run_config *config, const aq_net_spec *spec, uint32_t cpu_flags,
+                        aq_publication_config *ret_plan, aq_error *error) AQ_MUST_USE;
 
 /* Of the last twin that was packed. */
 typedef struct aq_twin_size {

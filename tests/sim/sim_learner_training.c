@@ -10,7 +10,6 @@
 #include "common/config/pacing.h"
 #include "common/wire/wire_policy.h"
 #include "learner/algorithms/agent_ranks.h"
-#include "learner/publish/publication_plan.h"
 #include "tests/sim/sim_learner.h"
 #include "tests/support/must.h"
 

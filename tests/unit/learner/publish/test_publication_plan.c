@@ -2,7 +2,7 @@
  * What the settings come to for a network: formats by layer, and what follows from the rest.
  */
 #include "common/config/run_rules.h"
-#include "learner/publish/publication_plan.h"
+#include "learner/publish/publication.h"
 #include "tests/support/config_kit.h"
 #include "tests/support/policy_of.h"
 #include "tests/support/test.h"

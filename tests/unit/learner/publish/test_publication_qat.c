@@ -5,7 +5,7 @@
 #include "common/config/run_rules.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/fake_quant.h"
-#include "learner/publish/publication_plan.h"
+#include "learner/publish/publication.h"
 #include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
