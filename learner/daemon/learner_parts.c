@@ -27,11 +27,6 @@ static int make_plan(aq_learner_parts *parts, const aq_run_config *given, aq_err
 static int open_metrics(aq_learner_parts *parts, aq_error *error)
 {
     const aq_run_config *config = &parts->live.now.config;
-    aq_metrics_mirror *mirror;
-    int rc = aq_metrics_open(parts->folder.path, &parts->metrics, error);
-    if (rc != 0) {
-        return rc;
-    }
     const aq_mirror_config wanted = {
         .run_dir = parts->folder.path,
         .format = aq_format_name(aq_run_config_format(config)),
@@ -43,11 +38,7 @@ static int open_metrics(aq_learner_parts *parts, aq_error *error)
         .learner_steps = aq_training_step(parts->training),
         .history = parts->history,
     };
-    rc = aq_metrics_mirror_open(&wanted, &mirror, error);
-    if (rc == 0) {
-        aq_metrics_set_mirror(parts->metrics, mirror);
-    }
-    return rc;
+    return aq_metrics_open(&wanted, &parts->metrics, error);
 }
 
 static int open_run(aq_learner_parts *parts, aq_error *error)

@@ -18,18 +18,20 @@
 struct aq_metrics {
     char path[PATH_MAX];
     aq_log_file log;
-    aq_metrics_mirror *mirror; /* NULL: none */
+    aq_metrics_mirror *mirror;
     aq_line_pace progress;
     aq_error trouble; /* of the last line that was tried; its text is "" where it was written */
 };
 
-int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error)
+int aq_metrics_open(const aq_mirror_config *config, aq_metrics **ret_metrics, aq_error *error)
 {
     aq_metrics *metrics = aq_alloc(1, sizeof(*metrics));
     if (!metrics) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
-    int rc = aq_path_in(metrics->path, sizeof(metrics->path), run_dir, "metrics.jsonl", error);
+    metrics->log.file = -1;
+    int rc =
+        aq_path_in(metrics->path, sizeof(metrics->path), config->run_dir, "metrics.jsonl", error);
     if (rc != 0) {
         goto fail;
     }
@@ -38,10 +40,14 @@ int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *err
         rc = aq_fail(error, rc, "%s: %s", metrics->path, aq_error_text(rc));
         goto fail;
     }
+    rc = aq_metrics_mirror_open(config, &metrics->mirror, error);
+    if (rc != 0) {
+        goto fail;
+    }
     *ret_metrics = metrics;
     return 0;
 fail:
-    aq_free(metrics);
+    aq_metrics_close(metrics);
     return rc;
 }
 
@@ -53,12 +59,6 @@ void aq_metrics_close(aq_metrics *metrics)
     aq_log_file_fini(&metrics->log);
     aq_metrics_mirror_close(metrics->mirror);
     aq_free(metrics);
-}
-
-void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror)
-{
-    aq_metrics_mirror_close(metrics->mirror);
-    metrics->mirror = mirror;
 }
 
 static int append_text(aq_metrics *metrics, const json_t *line)
@@ -92,7 +92,7 @@ static int append(aq_metrics *metrics, json_t *line, bool is_kept)
 {
     aq_error again;
     int rc = is_kept ? append_text(metrics, line) : 0;
-    if (line && metrics->mirror) {
+    if (line) {
         int mirrored = aq_metrics_mirror_line(metrics->mirror, line, is_kept,
                                               rc != 0 ? &again : &metrics->trouble);
         rc = rc != 0 ? rc : mirrored;

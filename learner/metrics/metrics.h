@@ -57,11 +57,11 @@ typedef struct aq_metrics_outcome {
     const aq_evaluation_result *best; /* as in a sample */
 } aq_metrics_outcome;
 
-int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error) AQ_MUST_USE;
+/* Of the folder that the mirror's configuration names; each line goes to that, too, which fails as
+ * aq_metrics_mirror_open does. */
+int aq_metrics_open(const aq_mirror_config *config, aq_metrics **ret_metrics,
+                    aq_error *error) AQ_MUST_USE;
 void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
-
-/* From now on each line goes there, too. Takes the mirror over. */
-void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror);
 
 /* Why the last line that was tried is not in every file; "": it is. Valid until the next line. */
 const char *aq_metrics_trouble(const aq_metrics *metrics);

@@ -29,10 +29,19 @@ typedef struct metrics_desk {
     metrics_lines lines; /* that were read */
 } metrics_desk;
 
+/* Without other people's files. */
+static int open_in(const char *folder, aq_run_history *history, aq_metrics **ret_metrics,
+                   aq_error *error)
+{
+    const aq_mirror_config config = {
+        .run_dir = folder, .metrics = &fixture_metrics, .format = "int8", .history = history};
+    return aq_metrics_open(&config, ret_metrics, error);
+}
+
 static void open_metrics(metrics_desk *desk)
 {
     aq_metrics_close(desk->metrics);
-    assert_int_equal(aq_metrics_open(desk->dir.path, &desk->metrics, NULL), 0);
+    assert_int_equal(open_in(desk->dir.path, NULL, &desk->metrics, NULL), 0);
 }
 
 static void metrics_desk_setup(metrics_desk *desk)
@@ -349,21 +358,16 @@ TEST_IN(metrics_desk, desk, trouble_of_an_old_run_lasts_until_a_line_is_written)
 TEST_IN(metrics_desk, desk, an_evaluation_that_is_not_kept_is_in_the_history_alone)
 {
     const aq_evaluation_result result = {.version = 9, .return_mean = 480};
-    aq_metrics_mirror *mirror = NULL;
     aq_run_history *history = NULL;
     assert_int_equal(aq_run_history_create(&fixture_metrics, &history), 0);
-    const aq_mirror_config config = {.run_dir = desk->dir.path,
-                                     .metrics = &fixture_metrics,
-                                     .format = "int8",
-                                     .history = history};
-    assert_int_equal(aq_metrics_mirror_open(&config, &mirror, NULL), 0);
-    aq_metrics_set_mirror(desk->metrics, mirror);
+    aq_metrics_close(desk->metrics);
+    assert_int_equal(open_in(desk->dir.path, history, &desk->metrics, NULL), 0);
     assert_int_equal(aq_metrics_evaluation(desk->metrics, 30, 5000, &result, false), 0);
     read_lines(desk, 0);
     assert_int_equal(
         aq_history_series_rows(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED)),
         1);
-    aq_metrics_set_mirror(desk->metrics, NULL);
+    open_metrics(desk); /* which lets go of the history */
     aq_run_history_destroy(history);
 }
 
@@ -425,7 +429,7 @@ TEST_IN(metrics_desk, desk, a_full_disk_is_said)
 TEST_IN(metrics_desk, desk, a_folder_that_is_not_there_is_named)
 {
     aq_metrics *metrics = desk->metrics;
-    assert_refused(aq_metrics_open(run_dir_path(&desk->dir, "nowhere"), &metrics, &refusal),
+    assert_refused(open_in(run_dir_path(&desk->dir, "nowhere"), NULL, &metrics, &refusal),
                    AQ_E_NOT_FOUND, "nowhere/metrics.jsonl");
     assert_ptr_equal(metrics, desk->metrics); /* untouched */
 }
@@ -435,7 +439,7 @@ TEST(a_path_that_is_too_long_is_refused)
     static char path[5000];
     aq_metrics *metrics = NULL;
     memset(path, 'x', sizeof(path) - 1);
-    assert_int_equal(aq_metrics_open(path, &metrics, NULL), AQ_E_TOO_BIG);
+    assert_int_equal(open_in(path, NULL, &metrics, NULL), AQ_E_TOO_BIG);
     assert_null(metrics);
     aq_metrics_close(NULL);
 }
@@ -443,5 +447,5 @@ TEST(a_path_that_is_too_long_is_refused)
 TEST_IN(metrics_desk, desk, without_memory_nothing_is_opened)
 {
     aq_metrics *metrics = NULL;
-    assert_fails_without_memory(aq_metrics_open(desk->dir.path, &metrics, NULL));
+    assert_fails_without_memory(open_in(desk->dir.path, NULL, &metrics, NULL));
 }
