@@ -30,6 +30,7 @@
 #include "envs/env_options.h"
 
 typedef struct aq_env_class aq_env_class;
+struct aq_golden_values;
 
 enum aq_step_end {
     AQ_STEP_GOES_ON = 0,
@@ -128,8 +129,13 @@ struct aq_env_class {
     void (*draw)(const void *params, const void *state, aq_canvas *canvas);
     bool (*frame)(const void *params, void *state, aq_env_frame *ret_frame);
 
-    /* Recordings of the original can be put into it (env_golden.h); NULL: they can't. */
-    const struct aq_env_golden *golden;
+    /* Puts the state (zeroed, or of an episode) at the start of a control step with values that a
+     * recording of the original has (env_golden.h), as the original does before it observes. What
+     * the recording does not name keeps what an episode begins with, where that is no matter of
+     * chance, or 0; values that the task has no use for are ignored. AQ_E_INVALID, in words: one
+     * that is needed is missing or has another length. NULL: nothing can be put into it. */
+    int (*put)(const void *params, void *state, const struct aq_golden_values *values,
+               aq_error *error);
 
     /* What its physics costs alone (env_physics.h); NULL: it has no library for that. */
     const struct aq_env_physics *physics;

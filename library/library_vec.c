@@ -300,7 +300,7 @@ static int put(actorq_vec *vec, uint32_t lane, const actorq_value *values, size_
     if (rc != 0) {
         return rc;
     }
-    if (env->class->golden == NULL) {
+    if (env->class->put == NULL) {
         return aq_fail(error, AQ_E_UNSUPPORTED, "%s cannot be put into a state", env->name);
     }
     if (count > AQ_GOLDEN_VALUES_MAX) {
@@ -316,7 +316,7 @@ static int put(actorq_vec *vec, uint32_t lane, const actorq_value *values, size_
         rows.rows[i] = (aq_golden_value){values[i].name, values[i].count, values[i].numbers};
     }
     void *state = aq_vec_env_state(vec->vec, lane);
-    rc = env->class->golden->set(env->params, state, &rows, error);
+    rc = env->class->put(env->params, state, &rows, error);
     if (rc == 0) {
         env->class->observe(env->params, state, observation);
     }

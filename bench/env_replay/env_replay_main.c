@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "bench/env_replay/original.h"
 #include "bench/env_replay/playback.h"
 #include "cli/text/command.h"
 #include "common/base/plain_text.h"
@@ -138,7 +139,8 @@ static int play(const playback_arguments *arguments, playback_result *result,
         return arguments->task ? rc : aq_fail_context(error, rc, "%s", arguments->path);
     }
     *result = (playback_result){.recording = *recording, .env = *env, .arguments = arguments};
-    rc = aq_playback(*env, *recording, arguments->per_step, &result->report, error);
+    rc = aq_playback(*env, aq_original_of((*env)->class), *recording, arguments->per_step,
+                     &result->report, error);
     return rc != 0 ? aq_fail_context(error, rc, "%s", arguments->path) : 0;
 }
 

@@ -33,8 +33,8 @@ static int compare_state(playback *r, size_t step, aq_error *error)
         if (!series->is_compared || series->steps.width == 0) {
             continue;
         }
-        size_t count = r->subject.golden->get(r->subject.env->params, r->subject.state,
-                                              series->name, r->numbers, r->room);
+        size_t count = r->subject.original->get(r->subject.env->params, r->subject.state,
+                                                series->name, r->numbers, r->room);
         if (count != 0 && count != series->steps.width) {
             return aq_fail(error, AQ_E_SCHEMA,
                            "'%s' is %zu numbers in %s, but %zu in the recording", series->name,
@@ -196,11 +196,11 @@ static int play(playback *r, bool per_step, aq_error *error)
                                                   : play_episode(r, per_step, error);
 }
 
-int aq_playback(const aq_env *env, const aq_recording *recording, bool per_step,
-                aq_playback_report *ret_report, aq_error *error)
+int aq_playback(const aq_env *env, const aq_original *original, const aq_recording *recording,
+                bool per_step, aq_playback_report *ret_report, aq_error *error)
 {
     playback r = {.recording = recording};
-    int rc = aq_playback_subject_init(&r.subject, env, error);
+    int rc = aq_playback_subject_init(&r.subject, env, original, error);
     if (rc != 0) {
         return rc;
     }

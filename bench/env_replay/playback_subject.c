@@ -53,10 +53,11 @@ static int start(aq_playback_subject *subject, aq_error *error)
     return 0;
 }
 
-int aq_playback_subject_init(aq_playback_subject *subject, const aq_env *env, aq_error *error)
+int aq_playback_subject_init(aq_playback_subject *subject, const aq_env *env,
+                             const aq_original *original, aq_error *error)
 {
-    *subject = (aq_playback_subject){.env = env, .golden = env->class->golden};
-    if (subject->golden == NULL) {
+    *subject = (aq_playback_subject){.env = env, .original = original};
+    if (original == NULL) {
         return aq_fail(
             error, AQ_E_UNSUPPORTED,
             "%s can't be put into a recorded state, so no recording can be played back in it",
@@ -135,15 +136,15 @@ int aq_playback_subject_set(aq_playback_subject *subject, const aq_golden_values
     if (is_start) {
         subject->elapsed = 0;
     }
-    return subject->golden->set(subject->env->params, subject->state, values, error);
+    return subject->env->class->put(subject->env->params, subject->state, values, error);
 }
 
 void aq_playback_subject_observe(aq_playback_subject *subject)
 {
     subject->reward = (double)NAN;
-    if (subject->golden->observe != NULL) {
-        subject->golden->observe(subject->env->params, subject->state, subject->obs,
-                                 &subject->reward);
+    if (subject->original->observe != NULL) {
+        subject->original->observe(subject->env->params, subject->state, subject->obs,
+                                   &subject->reward);
         return;
     }
     subject->env->class->observe(subject->env->params, subject->state, subject->obs_row);
@@ -158,9 +159,9 @@ int aq_playback_subject_step(aq_playback_subject *subject, const double *action,
     if (rc != 0) {
         return rc;
     }
-    if (subject->golden->step != NULL) {
-        end = subject->golden->step(env->params, subject->state, &subject->rng, action,
-                                    subject->obs, &subject->reward);
+    if (subject->original->step != NULL) {
+        end = subject->original->step(env->params, subject->state, &subject->rng, action,
+                                      subject->obs, &subject->reward);
     } else {
         float reward = 0;
         end = env->class->step(env->params, subject->state, &subject->rng, subject->action_row,

@@ -1,6 +1,6 @@
 /*
  * Playback subject: one instance of an environment, which is put into recorded states and stepped
- * with recorded actions. Everything is in double; what the environment has no golden form of is
+ * with recorded actions. Everything is in double; what the environment has no exact form of is
  * made from its rows. One thread.
  */
 #ifndef AQ_BENCH_ENV_REPLAY_PLAYBACK_SUBJECT_H
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/env_replay/original.h"
 #include "common/base/error.h"
 #include "common/base/rng.h"
 #include "envs/env_golden.h"
@@ -17,7 +18,7 @@
 
 typedef struct aq_playback_subject {
     const aq_env *env;
-    const struct aq_env_golden *golden;
+    const aq_original *original;
     void *state;
     bool is_begun;
     aq_rng rng;
@@ -29,10 +30,11 @@ typedef struct aq_playback_subject {
     uint32_t elapsed; /* steps of the episode */
 } aq_playback_subject;
 
-/* `env` is lent until fini. AQ_E_UNSUPPORTED: it can't be put into a state; AQ_E_NOMEM; what its
- * begin says; AQ_E_PEER: its reset failed. After a failure there is nothing to fini. */
+/* `env` is lent until fini; `original` is of its class. AQ_E_UNSUPPORTED: it can't be put into a
+ * state; AQ_E_NOMEM; what its begin says; AQ_E_PEER: its reset failed. After a failure there is
+ * nothing to fini. */
 int aq_playback_subject_init(aq_playback_subject *subject, const aq_env *env,
-                             aq_error *error) AQ_MUST_USE;
+                             const aq_original *original, aq_error *error) AQ_MUST_USE;
 void aq_playback_subject_fini(aq_playback_subject *subject);
 
 /* Puts the state in. `is_start`: an episode begins in it. */

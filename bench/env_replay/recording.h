@@ -20,6 +20,7 @@
 #include "common/base/error.h"
 #include "common/policy/snapshot.h"
 #include "envs/env_golden.h"
+#include "envs/text/tabular.h"
 
 enum { AQ_RECORDING_SERIES_MAX = 8, AQ_RECORDING_STEPS_MAX = 1 << 20 };
 
@@ -50,8 +51,8 @@ typedef struct aq_table_episode {
 typedef struct aq_recorded_table {
     uint32_t cells, actions;
     aq_number_matrix start_chances; /* one row of a number per cell; or none */
-    size_t *offsets;             /* outcomes of (cell, action) are [offsets[i], offsets[i + 1]) */
-    aq_golden_outcome *outcomes; /* i = cell * actions + action */
+    size_t *offsets;              /* outcomes of (cell, action) are [offsets[i], offsets[i + 1]) */
+    aq_tabular_outcome *outcomes; /* i = cell * actions + action */
     size_t episode_count;
     aq_table_episode *episodes;
 } aq_recorded_table;

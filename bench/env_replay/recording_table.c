@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/env_replay/original.h"
 #include "common/base/memory.h"
 
 enum { CELLS_MAX = 1 << 16, ACTIONS_MAX = 1 << 10, EPISODES_MAX = 1 << 12 };
@@ -116,15 +117,16 @@ static int read_outcomes(const json_t *value, aq_recorded_table *table, size_t f
     if (rc != 0) {
         return rc;
     }
-    if (matrix.rows == 0 || matrix.rows > AQ_GOLDEN_OUTCOMES_MAX || matrix.width != OUTCOME_WIDTH) {
+    if (matrix.rows == 0 || matrix.rows > AQ_ORIGINAL_OUTCOMES_MAX ||
+        matrix.width != OUTCOME_WIDTH) {
         rc = aq_fail(error, AQ_E_CORRUPT, "an action in 'P' has not 1 to %d outcomes of %d numbers",
-                     AQ_GOLDEN_OUTCOMES_MAX, OUTCOME_WIDTH);
+                     AQ_ORIGINAL_OUTCOMES_MAX, OUTCOME_WIDTH);
     }
     for (size_t i = 0; rc == 0 && i < matrix.rows; i++) {
         const double *row = aq_number_matrix_row(&matrix, i);
-        aq_golden_outcome *outcome = &table->outcomes[first + i];
+        aq_tabular_outcome *outcome = &table->outcomes[first + i];
         *outcome =
-            (aq_golden_outcome){.chance = row[0], .reward = row[2], .terminated = row[3] != 0};
+            (aq_tabular_outcome){.chance = row[0], .reward = row[2], .terminated = row[3] != 0};
         if (!index_of(row[1], table->cells, &outcome->next)) {
             rc = aq_fail(error, AQ_E_CORRUPT, "'P' leads to a state %g that there is not", row[1]);
         }
@@ -137,7 +139,7 @@ static int read_table(const json_t *rows, aq_recorded_table *table, aq_error *er
 {
     size_t filled = 0;
     table->offsets = aq_alloc((size_t)table->cells * table->actions + 1, sizeof(size_t));
-    table->outcomes = aq_alloc(count_outcomes(rows) + 1, sizeof(aq_golden_outcome));
+    table->outcomes = aq_alloc(count_outcomes(rows) + 1, sizeof(aq_tabular_outcome));
     if (table->offsets == NULL || table->outcomes == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for the table");
     }

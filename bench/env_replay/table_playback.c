@@ -12,7 +12,7 @@ enum { STEPS_A_PAIR = 4 }; /* of chance: enough to meet most outcomes of most pa
 /* The outcomes of one action in one state. */
 typedef struct outcomes {
     size_t count;
-    const aq_golden_outcome *rows;
+    const aq_tabular_outcome *rows;
 } outcomes;
 
 /* What is known about the way to one next state. */
@@ -26,7 +26,7 @@ static way way_to(const outcomes *set, uint32_t next)
 {
     double chance = 0, reward = 0, termination = 0;
     for (size_t i = 0; i < set->count; i++) {
-        const aq_golden_outcome *outcome = &set->rows[i];
+        const aq_tabular_outcome *outcome = &set->rows[i];
         if (outcome->next == next) {
             chance += outcome->chance;
             reward += outcome->chance * outcome->reward;
@@ -55,11 +55,11 @@ static void compare_ways(aq_playback_report *report, int64_t cell, way ours, way
 static int compare_pair(aq_playback_subject *subject, const aq_recorded_table *table, uint32_t cell,
                         uint32_t action, aq_playback_report *report, aq_error *error)
 {
-    aq_golden_outcome rows[AQ_GOLDEN_OUTCOMES_MAX];
+    aq_tabular_outcome rows[AQ_ORIGINAL_OUTCOMES_MAX];
     outcomes recorded = recorded_outcomes(table, cell, action);
     outcomes ours = {.rows = rows};
-    ours.count = subject->golden->outcomes(subject->env->params, cell, action, rows);
-    if (ours.count == 0 || ours.count > AQ_GOLDEN_OUTCOMES_MAX) {
+    ours.count = subject->original->outcomes(subject->env->params, cell, action, rows);
+    if (ours.count == 0 || ours.count > AQ_ORIGINAL_OUTCOMES_MAX) {
         return aq_fail(error, AQ_E_INVALID,
                        "%s has no outcomes of action %" PRIu32 " in state %" PRIu32,
                        subject->env->name, action, cell);
@@ -103,9 +103,9 @@ static bool is_end(const aq_recorded_table *table, uint32_t cell)
 static void compare_outcome(aq_playback_report *report, int64_t cell, const outcomes *set,
                             double next, double reward, bool terminated)
 {
-    const aq_golden_outcome *nearest = NULL;
+    const aq_tabular_outcome *nearest = NULL;
     for (size_t i = 0; i < set->count; i++) {
-        const aq_golden_outcome *outcome = &set->rows[i];
+        const aq_tabular_outcome *outcome = &set->rows[i];
         if ((double)outcome->next == next &&
             (nearest == NULL || fabs(outcome->reward - reward) < fabs(nearest->reward - reward))) {
             nearest = outcome;
@@ -159,10 +159,10 @@ static void compare_episode(const aq_playback_subject *subject, const aq_table_e
     uint32_t cell = episode->start;
     uint32_t elapsed = 0;
     for (size_t i = 0; i < episode->step_count; i++) {
-        aq_golden_outcome rows[AQ_GOLDEN_OUTCOMES_MAX];
+        aq_tabular_outcome rows[AQ_ORIGINAL_OUTCOMES_MAX];
         const aq_table_step *step = &episode->steps[i];
         outcomes ours = {.rows = rows};
-        ours.count = subject->golden->outcomes(subject->env->params, cell, step->action, rows);
+        ours.count = subject->original->outcomes(subject->env->params, cell, step->action, rows);
         compare_outcome(report, cell, &ours, step->next, step->reward, step->terminated);
         elapsed++;
         bool truncated = step_limit > 0 && elapsed >= step_limit;
@@ -177,7 +177,7 @@ static int check_sizes(const aq_playback_subject *subject, const aq_recorded_tab
                        aq_error *error)
 {
     const aq_schema *schema = &subject->env->schema;
-    if (subject->golden->outcomes == NULL) {
+    if (subject->original->outcomes == NULL) {
         return aq_fail(error, AQ_E_UNSUPPORTED, "%s is no table", subject->env->name);
     }
     if (schema->obs.kind != AQ_SPACE_DISCRETE || schema->obs.choice_count != table->cells ||
@@ -195,7 +195,7 @@ static int compare_cell(aq_playback_subject *subject, const aq_recorded_table *t
 {
     if (table->start_chances.numbers != NULL) {
         aq_worst_offer(&report->state, cell,
-                       subject->golden->start_chance(subject->env->params, cell),
+                       subject->original->start_chance(subject->env->params, cell),
                        table->start_chances.numbers[cell]);
     }
     for (uint32_t action = 0; action < table->actions; action++) {

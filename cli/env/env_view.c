@@ -75,7 +75,7 @@ json_t *aq_env_view_json(const aq_env *env)
                      space_json(&env->schema.obs), "action", space_json(&env->schema.action),
                      "step_limit", limit, "reward_threshold", aq_json_number(env->reward_threshold),
                      "options", options, "can_be_drawn", env->can_be_drawn, "can_be_replayed",
-                     class->golden != NULL);
+                     class->put != NULL);
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
@@ -143,5 +143,5 @@ void aq_env_view_print(FILE *out, const aq_env *env)
     aq_print_fact(out, "and as all", AQ_ENV_WRAP_OPTIONS);
     aq_print_fact(out, "picture", "%s", env->can_be_drawn ? "yes" : "no");
     aq_print_fact(out, "recordings", "%s",
-                  env->class->golden != NULL ? "of the original can be played back in it" : "no");
+                  env->class->put != NULL ? "of the original can be played back in it" : "no");
 }

@@ -173,8 +173,7 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
 #define CARTPOLE_MEMBERS                                                                           \
     .params_bytes = sizeof(aq_cartpole_params), .state_bytes = sizeof(aq_cartpole_state),          \
     .defaults = &defaults, .schema = schema, .reset = reset, .step = step, .step_rows = step_rows, \
-    .velocities = 1u << 1 | 1u << 3, .observe = observe, .draw = draw,                             \
-    .golden = &aq_plain_golden_4
+    .velocities = 1u << 1 | 1u << 3, .observe = observe, .draw = draw, .put = aq_plain_put_4
 
 const aq_env_class aq_cartpole_v0 = {
     .name = "gym:CartPole-v0",

@@ -186,7 +186,7 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
 #define MOUNTAIN_CAR_MEMBERS                                                                       \
     .options = "goal_velocity", .params_bytes = sizeof(aq_mountain_car_params),                    \
     .state_bytes = sizeof(aq_mountain_car_state), .open = open_task, .reset = reset,               \
-    .velocities = 1u << 1, .observe = observe, .draw = draw, .golden = &aq_plain_golden_2
+    .velocities = 1u << 1, .observe = observe, .draw = draw, .put = aq_plain_put_2
 
 const aq_env_class aq_mountain_car_v0 = {
     .name = "gym:MountainCar-v0",

@@ -172,5 +172,5 @@ const aq_env_class aq_pendulum_v1 = {
     .velocities = 1u << 2,
     .observe = observe,
     .draw = draw,
-    .golden = &aq_plain_golden_2,
+    .put = aq_plain_put_2,
 };

@@ -153,7 +153,8 @@ enum aq_step_end aq_suite_step(const void *params, void *state, aq_rng *rng, con
 const char *aq_suite_failure(const void *params, const void *state);
 void aq_suite_observe(const void *params, const void *state, void *obs);
 void aq_suite_draw(const void *params, const void *state, aq_canvas *canvas);
-extern const struct aq_env_golden aq_suite_golden;
+int aq_suite_put_golden(const void *params, void *state, const aq_golden_values *values,
+                        aq_error *error) AQ_MUST_USE;
 extern const struct aq_env_physics aq_suite_physics;
 
 /* Defines the class aq_dmc_<id> ("dmc:<id>") of an aq_suite_task, whose members follow. */
@@ -176,7 +177,7 @@ extern const struct aq_env_physics aq_suite_physics;
         .failure = aq_suite_failure,                                                               \
         .observe = aq_suite_observe,                                                               \
         .draw = aq_suite_draw,                                                                     \
-        .golden = &aq_suite_golden,                                                                \
+        .put = aq_suite_put_golden,                                                                \
         .physics = &aq_suite_physics,                                                              \
     }
 

@@ -52,7 +52,8 @@ static void put_parts(const state_part parts[STATE_PARTS], const aq_golden_value
 
 /* Sensors of forces and the warm start for the next solution are what a recording says, where it
  * says it; else what follows from the state as it stands. */
-static int set(const void *params, void *state, const aq_golden_values *values, aq_error *error)
+int aq_suite_put_golden(const void *params, void *state, const aq_golden_values *values,
+                        aq_error *error)
 {
     const aq_suite *suite = params;
     aq_suite_lane *lane = state;
@@ -84,53 +85,3 @@ static int set(const void *params, void *state, const aq_golden_values *values, 
     }
     return 0;
 }
-
-static size_t get(const void *params, const void *state, const char *name, double *out, size_t room)
-{
-    const aq_suite *suite = params;
-    const aq_suite_lane *lane = state;
-    const char *placed = suite->task->placed;
-    state_part parts[STATE_PARTS];
-
-    if (placed != NULL && strcmp(name, placed) == 0 && room >= 3) {
-        memcpy(out, lane->target, sizeof(lane->target));
-        return 3;
-    }
-    list_parts(suite, lane, parts);
-    for (int i = 0; i < STATE_PARTS; i++) {
-        const size_t count = (size_t)parts[i].count;
-        if (strcmp(name, parts[i].name) == 0 && count <= room) {
-            memcpy(out, parts[i].numbers, count * sizeof(*out));
-            return count;
-        }
-    }
-    return 0;
-}
-
-static void observe(const void *params, const void *state, double *obs, double *reward)
-{
-    const aq_suite *suite = params;
-    suite->task->observe(suite, state, obs);
-    *reward = suite->task->reward(suite, state);
-}
-
-static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const double *action,
-                             double *obs, double *reward)
-{
-    (void)rng;
-    const aq_suite *suite = params;
-    aq_suite_lane *lane = state;
-    mju_copy(lane->physics.data->ctrl, action, suite->model->nu);
-    if (!aq_physics_step(&lane->physics, suite->model, suite->task->domain->substeps)) {
-        return AQ_STEP_FAILED;
-    }
-    observe(suite, lane, obs, reward);
-    return AQ_STEP_GOES_ON;
-}
-
-const struct aq_env_golden aq_suite_golden = {
-    .set = set,
-    .get = get,
-    .observe = observe,
-    .step = step,
-};

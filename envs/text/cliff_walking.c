@@ -15,13 +15,13 @@ static const char map[] = "............"
                           "............"
                           "SCCCCCCCCCCG";
 
-static aq_golden_outcome outcome_of(const aq_tabular *table, uint32_t cell, uint32_t action,
-                                    double chance)
+static aq_tabular_outcome outcome_of(const aq_tabular *table, uint32_t cell, uint32_t action,
+                                     double chance)
 {
     static const int down[ACTIONS] = {-1, 0, 1, 0}, right[ACTIONS] = {0, 1, 0, -1};
     const uint32_t next = aq_tabular_moved(table, cell, down[action], right[action]);
     const bool falls = table->cells[next] == 'C';
-    return (aq_golden_outcome){
+    return (aq_tabular_outcome){
         .chance = chance,
         .next = falls ? START : next,
         .reward = falls ? FALL_REWARD : STEP_REWARD,
@@ -30,7 +30,7 @@ static aq_golden_outcome outcome_of(const aq_tabular *table, uint32_t cell, uint
 }
 
 static size_t outcomes(const aq_tabular *table, uint32_t cell, uint32_t action,
-                       aq_golden_outcome *ret_outcomes)
+                       aq_tabular_outcome *ret_outcomes)
 {
     if (!table->is_slippery) {
         ret_outcomes[0] = outcome_of(table, cell, action, 1.0);

@@ -25,13 +25,13 @@ static const char map_8x8[] = "SFFFFFFF"
 
 static const char *const map_names[] = {"4x4", "8x8", NULL};
 
-static aq_golden_outcome outcome_of(const aq_tabular *table, uint32_t cell, uint32_t action,
-                                    double chance)
+static aq_tabular_outcome outcome_of(const aq_tabular *table, uint32_t cell, uint32_t action,
+                                     double chance)
 {
     static const int down[ACTIONS] = {0, 1, 0, -1}, right[ACTIONS] = {-1, 0, 1, 0};
     const uint32_t next = aq_tabular_moved(table, cell, down[action], right[action]);
     const char letter = table->cells[next];
-    return (aq_golden_outcome){
+    return (aq_tabular_outcome){
         .chance = chance,
         .next = next,
         .reward = letter == 'G' ? 1.0 : 0.0,
@@ -40,11 +40,11 @@ static aq_golden_outcome outcome_of(const aq_tabular *table, uint32_t cell, uint
 }
 
 static size_t outcomes(const aq_tabular *table, uint32_t cell, uint32_t action,
-                       aq_golden_outcome *ret_outcomes)
+                       aq_tabular_outcome *ret_outcomes)
 {
     const char letter = table->cells[cell];
     if (letter == 'G' || letter == 'H') { /* an episode that has ended stays there */
-        ret_outcomes[0] = (aq_golden_outcome){.chance = 1.0, .next = cell, .terminated = true};
+        ret_outcomes[0] = (aq_tabular_outcome){.chance = 1.0, .next = cell, .terminated = true};
         return 1;
     }
     if (!table->is_slippery) {

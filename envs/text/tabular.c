@@ -72,7 +72,7 @@ enum aq_step_end aq_tabular_step(const void *params, void *state, aq_rng *rng, c
     const aq_tabular *table = params;
     aq_tabular_state *s = state;
     const int32_t choice = *(const int32_t *)action;
-    aq_golden_outcome outcomes[AQ_TABULAR_OUTCOMES_MAX];
+    aq_tabular_outcome outcomes[AQ_TABULAR_OUTCOMES_MAX];
     AQ_ASSERT(choice >= 0);
     AQ_ASSERT((uint32_t)choice < table->action_count);
     AQ_ASSERT(s->cell < table->state_count);
@@ -89,8 +89,7 @@ enum aq_step_end aq_tabular_step(const void *params, void *state, aq_rng *rng, c
     return outcomes[i].terminated ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
-static int golden_set(const void *params, void *state, const aq_golden_values *values,
-                      aq_error *error)
+int aq_tabular_put(const void *params, void *state, const aq_golden_values *values, aq_error *error)
 {
     const aq_tabular *table = params;
     double cell;
@@ -105,37 +104,3 @@ static int golden_set(const void *params, void *state, const aq_golden_values *v
     ((aq_tabular_state *)state)->cell = (uint32_t)cell;
     return 0;
 }
-
-static size_t golden_get(const void *params, const void *state, const char *name, double *out,
-                         size_t room)
-{
-    (void)params;
-    if (strcmp(name, "state") != 0 || room == 0) {
-        return 0;
-    }
-    out[0] = ((const aq_tabular_state *)state)->cell;
-    return 1;
-}
-
-static size_t golden_outcomes(const void *params, uint32_t cell, uint32_t action,
-                              aq_golden_outcome *ret_outcomes)
-{
-    const aq_tabular *table = params;
-    AQ_ASSERT(cell < table->state_count);
-    AQ_ASSERT(action < table->action_count);
-    return table->rules->outcomes(table, cell, action, ret_outcomes);
-}
-
-static double golden_start_chance(const void *params, uint32_t cell)
-{
-    const aq_tabular *table = params;
-    AQ_ASSERT(cell < table->state_count);
-    return table->rules->is_start(table, cell) ? 1.0 / table->start_count : 0.0;
-}
-
-const struct aq_env_golden aq_tabular_golden = {
-    .set = golden_set,
-    .get = golden_get,
-    .outcomes = golden_outcomes,
-    .start_chance = golden_start_chance,
-};

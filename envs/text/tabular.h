@@ -18,11 +18,19 @@ enum { AQ_TABULAR_OUTCOMES_MAX = 3 };
 
 typedef struct aq_tabular aq_tabular;
 
+/* What may come of one action in one state. */
+typedef struct aq_tabular_outcome {
+    double chance;
+    uint32_t next;
+    double reward;
+    bool terminated;
+} aq_tabular_outcome;
+
 typedef struct aq_tabular_rules {
     /* Writes what may come, at most AQ_TABULAR_OUTCOMES_MAX, with chances that sum to 1, in the
      * original's order; returns how many. */
     size_t (*outcomes)(const aq_tabular *table, uint32_t cell, uint32_t action,
-                       aq_golden_outcome *ret_outcomes);
+                       aq_tabular_outcome *ret_outcomes);
     /* Whether an episode may begin there; all that may are equally likely. */
     bool (*is_start)(const aq_tabular *table, uint32_t cell);
 } aq_tabular_rules;
@@ -58,12 +66,13 @@ bool aq_tabular_reset(const void *params, void *state, aq_rng *rng, void *obs);
 enum aq_step_end aq_tabular_step(const void *params, void *state, aq_rng *rng, const void *action,
                                  void *obs, float *reward);
 void aq_tabular_observe(const void *params, const void *state, void *obs);
-extern const struct aq_env_golden aq_tabular_golden;
+int aq_tabular_put(const void *params, void *state, const aq_golden_values *values,
+                   aq_error *error) AQ_MUST_USE;
 
 /* All members that the classes have in common. */
 #define AQ_TABULAR_MEMBERS                                                                         \
     .params_bytes = sizeof(aq_tabular), .state_bytes = sizeof(aq_tabular_state),                   \
     .schema = aq_tabular_schema, .reset = aq_tabular_reset, .step = aq_tabular_step,               \
-    .observe = aq_tabular_observe, .golden = &aq_tabular_golden
+    .observe = aq_tabular_observe, .put = aq_tabular_put
 
 #endif

@@ -67,7 +67,7 @@ static uint32_t stand_at(uint32_t cell)
 }
 
 static size_t outcomes(const aq_tabular *table, uint32_t state, uint32_t action,
-                       aq_golden_outcome *ret_outcomes)
+                       aq_tabular_outcome *ret_outcomes)
 {
     ride r = ride_of(state);
     const uint32_t stand = stand_at(r.cell);
@@ -84,7 +84,7 @@ static size_t outcomes(const aq_tabular *table, uint32_t state, uint32_t action,
     } else {
         reward = REFUSED_REWARD;
     }
-    ret_outcomes[0] = (aq_golden_outcome){
+    ret_outcomes[0] = (aq_tabular_outcome){
         .chance = 1.0,
         .next = state_of(r),
         .reward = reward,

@@ -123,8 +123,7 @@ static const char *failure(const void *params, const void *state)
     return "it was asked to";
 }
 
-static int golden_set(const void *params, void *state, const aq_golden_values *values,
-                      aq_error *error)
+static int put(const void *params, void *state, const aq_golden_values *values, aq_error *error)
 {
     sum_state *s = state;
     (void)params;
@@ -133,8 +132,7 @@ static int golden_set(const void *params, void *state, const aq_golden_values *v
     return rc;
 }
 
-static size_t golden_get(const void *params, const void *state, const char *name, double *out,
-                         size_t room)
+static size_t get(const void *params, const void *state, const char *name, double *out, size_t room)
 {
     (void)params;
     if (strcmp(name, "state") != 0 || room < 1) {
@@ -144,15 +142,15 @@ static size_t golden_get(const void *params, const void *state, const char *name
     return 1;
 }
 
-static void golden_observe(const void *params, const void *state, double *obs, double *reward)
+static void exact_observe(const void *params, const void *state, double *obs, double *reward)
 {
     (void)params;
     *obs = ((const sum_state *)state)->x;
     *reward = *obs * 2;
 }
 
-static enum aq_step_end golden_step(const void *params, void *state, aq_rng *rng,
-                                    const double *action, double *obs, double *reward)
+static enum aq_step_end exact_step(const void *params, void *state, aq_rng *rng,
+                                   const double *action, double *obs, double *reward)
 {
     (void)rng;
     enum aq_step_end ended = add(params, state, action[0]);
@@ -177,9 +175,6 @@ static void physics_step(const void *params, void *state, const void *action)
     sum_env_counts.physics_actions += (double)*(const float *)action;
 }
 
-static const struct aq_env_golden golden_plain = {.set = golden_set, .get = golden_get};
-static const struct aq_env_golden golden_exact = {
-    .set = golden_set, .get = golden_get, .observe = golden_observe, .step = golden_step};
 static const struct aq_env_physics physics = {.start = physics_start, .step = physics_step};
 
 #define SUM_MEMBERS                                                                                \
@@ -189,12 +184,9 @@ static const struct aq_env_physics physics = {.start = physics_start, .step = ph
     .reset = reset, .step = step, .failure = failure, .observe = observe
 
 const aq_env_class sum_env_plain = {
-    .name = "sum:Plain", .schema = schema_plain, .golden = &golden_plain, SUM_MEMBERS};
-const aq_env_class sum_env_exact = {.name = "sum:Exact",
-                                    .schema = schema_exact,
-                                    .golden = &golden_exact,
-                                    .physics = &physics,
-                                    SUM_MEMBERS};
+    .name = "sum:Plain", .schema = schema_plain, .put = put, SUM_MEMBERS};
+const aq_env_class sum_env_exact = {
+    .name = "sum:Exact", .schema = schema_exact, .put = put, .physics = &physics, SUM_MEMBERS};
 const aq_env_class sum_env_closed = {.name = "sum:Closed", .schema = schema_plain, SUM_MEMBERS};
 
 /* ---- a table -------------------------------------------------------------------------------- */
@@ -230,7 +222,7 @@ static enum aq_step_end step_cell(const void *params, void *state, aq_rng *rng, 
     return goes ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
-static int set_cell(const void *params, void *state, const aq_golden_values *values,
+static int put_cell(const void *params, void *state, const aq_golden_values *values,
                     aq_error *error)
 {
     double cell;
@@ -254,19 +246,19 @@ static size_t get_cell(const void *params, const void *state, const char *name, 
 }
 
 static size_t outcomes(const void *params, uint32_t cell, uint32_t action,
-                       aq_golden_outcome *ret_outcomes)
+                       aq_tabular_outcome *ret_outcomes)
 {
     (void)params;
     if (cell == 1) {
-        ret_outcomes[0] = (aq_golden_outcome){1, 1, 0, true};
+        ret_outcomes[0] = (aq_tabular_outcome){1, 1, 0, true};
         return 1;
     }
     if (action == 0) {
-        ret_outcomes[0] = (aq_golden_outcome){1, 0, 0, false};
+        ret_outcomes[0] = (aq_tabular_outcome){1, 0, 0, false};
         return 1;
     }
-    ret_outcomes[0] = (aq_golden_outcome){0.5, 0, -1, false};
-    ret_outcomes[1] = (aq_golden_outcome){0.5, 1, 5, true};
+    ret_outcomes[0] = (aq_tabular_outcome){0.5, 0, -1, false};
+    ret_outcomes[1] = (aq_tabular_outcome){0.5, 1, 5, true};
     return 2;
 }
 
@@ -275,9 +267,6 @@ static double start_chance(const void *params, uint32_t cell)
     (void)params;
     return cell == 0 ? 1 : 0;
 }
-
-static const struct aq_env_golden golden_table = {
-    .set = set_cell, .get = get_cell, .outcomes = outcomes, .start_chance = start_chance};
 
 const aq_env_class sum_env_table = {
     .name = "sum:Table",
@@ -289,5 +278,17 @@ const aq_env_class sum_env_table = {
     .reset = reset_cell,
     .step = step_cell,
     .observe = observe_cell,
-    .golden = &golden_table,
+    .put = put_cell,
 };
+
+const aq_original *sum_env_original(const aq_env_class *class)
+{
+    static const aq_original plain = {.get = get};
+    static const aq_original exact = {.get = get, .observe = exact_observe, .step = exact_step};
+    static const aq_original table = {
+        .get = get_cell, .outcomes = outcomes, .start_chance = start_chance};
+    return class == &sum_env_plain   ? &plain
+           : class == &sum_env_exact ? &exact
+           : class == &sum_env_table ? &table
+                                     : NULL;
+}

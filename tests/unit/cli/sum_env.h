@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "bench/env_replay/original.h"
 #include "envs/env_open.h"
 
 /* "sum:Plain": state x += action / 2; obs = {x}; reward = action; terminates at x >= 4; cut after 8
@@ -14,8 +15,8 @@
  * fail_resets=yes: every reset does. */
 extern const aq_env_class sum_env_plain;
 
-/* "sum:Exact": the same with a golden step and observe in double, and physics of its own; two
- * actions, of which the first counts. */
+/* "sum:Exact": the same with a step and observe of its original in double, and physics of its own;
+ * two actions, of which the first counts. */
 extern const aq_env_class sum_env_exact;
 
 /* "sum:Closed": the same, but nothing can be put into it. */
@@ -31,6 +32,9 @@ typedef struct sum_env_calls {
 } sum_env_calls;
 
 extern sum_env_calls sum_env_counts;
+
+/* What playback asks of it; NULL for sum:Closed. */
+const aq_original *sum_env_original(const aq_env_class *class);
 
 /* Until the test is over. */
 aq_env *sum_env_open(const aq_env_class *class, const char *options);

@@ -132,6 +132,7 @@ TEST(a_taxi_starts_everywhere_alike)
     static uint32_t counts[TAXI_STATES];
     const double expected = (double)RESETS / STARTS;
     aq_env *env = env_lane_open("gym:Taxi-v3");
+    const aq_tabular *table = env->params;
     uint32_t seen = 0;
     double chi_square = 0.0;
     aq_rng rng = rng_of(9, 0);
@@ -143,7 +144,7 @@ TEST(a_taxi_starts_everywhere_alike)
         counts[s.cell]++;
     }
     for (uint32_t cell = 0; cell < TAXI_STATES; cell++) {
-        const bool is_start = env->class->golden->start_chance(env->params, cell) > 0.0;
+        const bool is_start = table->rules->is_start(table, cell);
         assert_true(is_start || counts[cell] == 0);
         seen += counts[cell] > 0;
         if (is_start) {
@@ -159,7 +160,7 @@ TEST(a_taxi_starts_everywhere_alike)
 static double best_return(const aq_env *env)
 {
     static double now[TAXI_STATES], next[TAXI_STATES];
-    const struct aq_env_golden *golden = env->class->golden;
+    const aq_tabular *table = env->params;
     const uint32_t states = env->schema.obs.choice_count;
     double mean = 0.0;
     memset(next, 0, sizeof(next));
@@ -167,8 +168,8 @@ static double best_return(const aq_env *env)
         for (uint32_t s = 0; s < states; s++) {
             now[s] = -INFINITY;
             for (uint32_t action = 0; action < env->schema.action.choice_count; action++) {
-                aq_golden_outcome outcomes[AQ_TABULAR_OUTCOMES_MAX];
-                const size_t count = golden->outcomes(env->params, s, action, outcomes);
+                aq_tabular_outcome outcomes[AQ_TABULAR_OUTCOMES_MAX];
+                const size_t count = table->rules->outcomes(table, s, action, outcomes);
                 double worth = 0.0;
                 for (size_t i = 0; i < count; i++) {
                     const double after = outcomes[i].terminated ? 0.0 : next[outcomes[i].next];
@@ -180,7 +181,7 @@ static double best_return(const aq_env *env)
         memcpy(next, now, sizeof(next));
     }
     for (uint32_t s = 0; s < states; s++) {
-        mean += golden->start_chance(env->params, s) * next[s];
+        mean += table->rules->is_start(table, s) ? next[s] / table->start_count : 0.0;
     }
     return mean;
 }
@@ -226,7 +227,7 @@ TEST(a_recorded_state_that_is_none_is_refused)
     for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
         const aq_golden_values values = {
             .count = 1, .rows = {{.name = "state", .count = 1, .numbers = &cells[i]}}};
-        assert_int_equal(env->class->golden->set(env->params, &s, &values, &refusal), AQ_E_INVALID);
+        assert_int_equal(env->class->put(env->params, &s, &values, &refusal), AQ_E_INVALID);
         assert_int_equal(s.cell, 5);
     }
 }

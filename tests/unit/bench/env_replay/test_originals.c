@@ -47,7 +47,8 @@ static aq_playback_report check(const aq_recording *recording, bool per_step, do
 {
     aq_playback_report report;
     const aq_env *env = cli_env(recording->task);
-    assert_succeeds(aq_playback(env, recording, per_step, &report, &refusal));
+    assert_succeeds(
+        aq_playback(env, aq_original_of(env->class), recording, per_step, &report, &refusal));
     assert_true(report.obs.compared > 0 && report.reward.compared > 0 && report.state.compared > 0);
     assert_near(report.obs.error, 0, most_shown);
     assert_near(report.reward.error, 0, most_shown);
@@ -128,6 +129,20 @@ TEST(classics_agree)
     }
 }
 
+TEST(a_value_that_is_not_known_or_finds_no_room_is_not_given)
+{
+    static const char *const rows[] = {"gym:Acrobot-v1", "gym:MountainCar-v0"};
+    EACH_ROW(i, rows) {
+        const aq_env *env = cli_env(rows[i]);
+        const aq_original *original = aq_original_of(env->class);
+        const double zeros[CARTPOLE_NUMBERS] = {0};
+        double out[CARTPOLE_NUMBERS];
+        assert_int_equal(original->get(env->params, zeros, "state", out, 1), 0);
+        assert_int_equal(original->get(env->params, zeros, "qpos", out, CARTPOLE_NUMBERS), 0);
+    }
+    assert_null(aq_original_of(cli_env("game:breakout")->class));
+}
+
 static void set_after(aq_playback_subject *subject, const aq_recording *recording, size_t step,
                       bool per_step)
 {
@@ -152,7 +167,7 @@ static void play_cartpole(const char *name, bool per_step, double ret_worst[CART
     const aq_recording *recording = read_original(name);
     const aq_env *env = cli_env(recording->task);
     memset(ret_worst, 0, CARTPOLE_NUMBERS * sizeof(*ret_worst));
-    assert_succeeds(aq_playback_subject_init(&subject, env, &refusal));
+    assert_succeeds(aq_playback_subject_init(&subject, env, aq_original_of(env->class), &refusal));
     aq_recording_at_start(recording, &values);
     assert_succeeds(aq_playback_subject_set(&subject, &values, true, &refusal));
     for (size_t step = 0; step < recording->step_count; step++) {
@@ -161,7 +176,7 @@ static void play_cartpole(const char *name, bool per_step, double ret_worst[CART
         const double *action = aq_number_matrix_row(&recording->actions, step);
         assert_succeeds(aq_playback_subject_step(&subject, action, &refusal));
         assert_int_equal(
-            subject.golden->get(env->params, subject.state, "state", ours, CARTPOLE_NUMBERS),
+            subject.original->get(env->params, subject.state, "state", ours, CARTPOLE_NUMBERS),
             CARTPOLE_NUMBERS);
         for (size_t i = 0; i < CARTPOLE_NUMBERS; i++) {
             ret_worst[i] = fmax(ret_worst[i], fabs(ours[i] - recorded[i]));
@@ -197,10 +212,11 @@ TEST(random_episodes_of_cartpole_agree_in_each_number)
 static void check_outcomes(const aq_env *env, const aq_recorded_table *table)
 {
     for (uint32_t pair = 0; pair < table->cells * table->actions; pair++) {
-        aq_golden_outcome ours[AQ_GOLDEN_OUTCOMES_MAX];
-        const aq_golden_outcome *recorded = table->outcomes + table->offsets[pair];
-        const size_t count = env->class->golden->outcomes(env->params, pair / table->actions,
-                                                          pair % table->actions, ours);
+        aq_tabular_outcome ours[AQ_ORIGINAL_OUTCOMES_MAX];
+        const aq_tabular_outcome *recorded = table->outcomes + table->offsets[pair];
+        const size_t count =
+            aq_original_of(env->class)
+                ->outcomes(env->params, pair / table->actions, pair % table->actions, ours);
         assert_int_equal(count, table->offsets[pair + 1] - table->offsets[pair]);
         for (size_t i = 0; i < count; i++) {
             assert_true(ours[i].chance == recorded[i].chance);

@@ -40,7 +40,8 @@ static aq_playback_report play(void **state, const aq_env_class *class, const ch
     aq_playback_report report = {0};
     aq_recording *recording = record(state, members);
     aq_env *env = sum_env_open(class, "");
-    assert_succeeds(aq_playback(env, recording, per_step, &report, &refusal));
+    assert_succeeds(
+        aq_playback(env, sum_env_original(env->class), recording, per_step, &report, &refusal));
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     return report;
 }
@@ -51,7 +52,9 @@ static void refuse(void **state, const aq_env_class *class, const char *options,
     aq_playback_report report = {.steps = 77};
     aq_recording *recording = record(state, members);
     aq_env *env = sum_env_open(class, options);
-    assert_refused(aq_playback(env, recording, false, &report, &refusal), code, words);
+    assert_refused(
+        aq_playback(env, sum_env_original(env->class), recording, false, &report, &refusal), code,
+        words);
     assert_int_equal(report.steps, 77);
     assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
 }
@@ -230,7 +233,7 @@ TEST(a_failing_allocation_leaves_nothing_behind)
     int rc = 0;
     EACH_ALLOCATION_FAILS(rc) {
         aq_playback_report report;
-        rc = aq_playback(env, recording, false, &report, &refusal);
+        rc = aq_playback(env, sum_env_original(env->class), recording, false, &report, &refusal);
         assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     }
 }
@@ -253,10 +256,12 @@ TEST(probes_compare_the_state_as_it_was_put_in)
     /* Its state is called "state", so that a probe that has none is refused. */
     aq_recording *recording = probe(state, "\"qpos\": [1]");
     aq_env *env = sum_env_open(&sum_env_exact, "");
-    assert_refused(aq_playback(env, recording, false, &report, &refusal), AQ_E_INVALID,
-                   "probe 0: the recording has no 'state'");
+    assert_refused(
+        aq_playback(env, sum_env_original(env->class), recording, false, &report, &refusal),
+        AQ_E_INVALID, "probe 0: the recording has no 'state'");
     recording->series[0].name = "state";
-    assert_succeeds(aq_playback(env, recording, false, &report, &refusal));
+    assert_succeeds(
+        aq_playback(env, sum_env_original(env->class), recording, false, &report, &refusal));
     assert_int_equal(report.steps, 1);
     assert_true(report.obs.error == 0 && report.reward.error == 0 && report.state.error == 0);
     assert_int_equal(report.reward.compared, 1);
@@ -268,8 +273,9 @@ TEST(a_state_of_another_width_than_ours_is_refused)
     aq_recording *recording = probe(state, "\"qpos\": [1], \"qvel\": [1, 2]");
     aq_env *env = sum_env_open(&sum_env_exact, "");
     recording->series[0].name = recording->series[1].name = "state"; /* the first is put in */
-    assert_refused(aq_playback(env, recording, false, &report, &refusal), AQ_E_SCHEMA,
-                   "probe 0: 'state' is 1 numbers in sum:Exact, but 2 in the recording");
+    assert_refused(
+        aq_playback(env, sum_env_original(env->class), recording, false, &report, &refusal),
+        AQ_E_SCHEMA, "probe 0: 'state' is 1 numbers in sum:Exact, but 2 in the recording");
 }
 
 TEST(a_reward_of_transitions_is_not_asked_of_a_state)
@@ -278,7 +284,8 @@ TEST(a_reward_of_transitions_is_not_asked_of_a_state)
     aq_recording *recording = probe(state, "\"qpos\": [1]");
     recording->series[0].name = "state";
     aq_env *env = sum_env_open(&sum_env_plain, "");
-    assert_succeeds(aq_playback(env, recording, false, &report, &refusal));
+    assert_succeeds(
+        aq_playback(env, sum_env_original(env->class), recording, false, &report, &refusal));
     assert_int_equal(report.reward.compared, 0);
     assert_true(report.obs.error == 0);
 }

@@ -26,7 +26,8 @@ static int play(void **state, const aq_env_class *class, const char *text,
     if (aq_recording_read(path, &recording, error) != 0) {
         fail_msg("%s", error->text);
     }
-    int rc = aq_playback(sum_env_open(class, ""), recording, false, report, error);
+    int rc = aq_playback(sum_env_open(class, ""), sum_env_original(class), recording, false, report,
+                         error);
     aq_recording_free(recording);
     return rc;
 }
