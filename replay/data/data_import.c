@@ -20,7 +20,6 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_run.h"
-#include "replay/data/data_lanes.h"
 #include "replay/data/data_packer.h"
 #include "replay/disk/segment_log.h"
 
@@ -34,8 +33,8 @@ typedef struct importing {
     aq_replay_log *log;
     uint64_t segment, number; /* the last ones */
     uint64_t transitions;
-    aq_data_lanes *marks; /* of each sender an aq_log_mark */
-    aq_queue *news;       /* of the log: one at most, as it is looked at anew after each */
+    aq_data_lanes *senders;
+    aq_queue *news; /* of the log: one at most, as it is looked at anew after each */
 } importing;
 
 /* ---- the log --------------------------------------------------------------------------------- */
@@ -64,15 +63,24 @@ static int check_log(importing *work, aq_log_progress *ret_progress, aq_error *e
 
 static int begin_segment(importing *work, aq_error *error)
 {
-    const size_t count = aq_data_lanes_count(work->marks);
+    const size_t count = aq_data_lanes_count(work->senders);
     aq_log_mark *marks = aq_alloc(count, sizeof(*marks));
+    aq_log_head head = {.inserted = work->transitions, .marks = marks};
     if (marks == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     for (size_t i = 0; i < count; i++) {
-        marks[i] = *(const aq_log_mark *)aq_data_lanes_at(work->marks, i)->memory;
+        const aq_data_lane *lane = aq_data_lanes_at(work->senders, i);
+        const aq_data_sender *sent = lane->memory;
+        if (sent->seq > 0) { /* else the first message is the one that wants the segment */
+            marks[head.mark_count++] = (aq_log_mark){
+                .actor = lane->actor,
+                .incarnation = lane->incarnation,
+                .acknowledged = sent->seq,
+                .transitions = sent->transitions,
+            };
+        }
     }
-    const aq_log_head head = {.inserted = work->transitions, .mark_count = count, .marks = marks};
     int rc = work->log->class->begin(work->log, &head, &work->segment);
     aq_free(marks);
     return rc != 0 ? aq_fail(error, rc, "a segment: %s", aq_error_text(rc)) : 0;
@@ -107,24 +115,9 @@ static int append(importing *work, const aq_data_message *message, aq_error *err
 static int on_message(void *user, const aq_data_message *message, aq_error *error)
 {
     importing *work = user;
-    aq_data_lane *sender;
     int rc = append(work, message, error);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = aq_data_lanes_find(work->marks, message->actor, message->incarnation, AQ_DATA_LANE_ALL,
-                            &sender);
-    if (rc != 0) {
-        return aq_fail(error, rc, "the senders of a data set: %s", aq_error_text(rc));
-    }
-    *(aq_log_mark *)sender->memory = (aq_log_mark){
-        .actor = message->actor,
-        .incarnation = message->incarnation,
-        .acknowledged = message->seq,
-        .transitions = message->transitions_total,
-    };
-    work->transitions += message->transitions;
-    return 0;
+    work->transitions += rc == 0 ? message->transitions : 0;
+    return rc;
 }
 
 static int settle(importing *work, aq_error *error)
@@ -199,6 +192,7 @@ static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error
 {
     const aq_data_packing packing = {
         .layout = work->layout,
+        .senders = work->senders,
         .run_id = work->import->run_id,
         .message_bytes = message_bytes(work),
         .send = on_message,
@@ -221,7 +215,7 @@ static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error
 
 static int fill_folder(importing *work, aq_data_imported *ret_imported, aq_error *error)
 {
-    int rc = aq_data_lanes_create(sizeof(aq_log_mark), &work->marks);
+    int rc = aq_data_lanes_create(sizeof(aq_data_sender), &work->senders);
     rc = rc != 0 ? rc : aq_queue_create(1, &work->news);
     rc = rc != 0 ? aq_fail(error, rc, "out of memory") : open_log(work, error);
     if (rc == 0) {
@@ -229,7 +223,7 @@ static int fill_folder(importing *work, aq_data_imported *ret_imported, aq_error
         work->log->class->close(work->log, NULL);
     }
     aq_queue_destroy(work->news);
-    aq_data_lanes_destroy(work->marks);
+    aq_data_lanes_destroy(work->senders);
     return rc;
 }
 

@@ -13,7 +13,6 @@
 #include "common/wire/wire_run.h"
 #include "proto/exchange.pb-c.h"
 #include "proto/experience.pb-c.h"
-#include "replay/data/data_lanes.h"
 #include "replay/data/data_packer.h"
 
 enum { CALL_MS = 10000, PAGE_BYTES = 4 << 20, CREDIT_WAIT_MS = 500, CREDIT_TRIES_MAX = 240 };
@@ -152,7 +151,8 @@ int aq_data_live_read(aq_data_live *live, const aq_data_set_info *info, const aq
 /* ---- bringing -------------------------------------------------------------------------------- */
 
 typedef struct sender_state {
-    uint64_t granted, acknowledged, sent;
+    aq_data_sender sent; /* first */
+    uint64_t granted, acknowledged;
     uint64_t known_steps; /* in messages of an earlier attempt */
 } sender_state;
 
@@ -209,15 +209,10 @@ static int send_frame(bringing *work, const aq_lease *frame, bool *ret_stored, a
 static int on_message(void *user, const aq_data_message *message, aq_error *error)
 {
     bringing *work = user;
-    aq_data_lane *sender;
+    sender_state *state = message->sender->memory;
     bool known = false;
     bool stored = false;
-    int rc = aq_data_lanes_find(work->senders, message->actor, message->incarnation,
-                                AQ_DATA_LANE_ALL, &sender);
-    if (rc != 0) {
-        return aq_fail(error, rc, "the senders of a data set: %s", aq_error_text(rc));
-    }
-    sender_state *state = sender->memory;
+    int rc = 0;
     for (int tries = 0; rc == 0 && !stored && !known; tries++) {
         if (tries == CREDIT_TRIES_MAX) {
             return aq_fail(error, AQ_E_TIMEOUT,
@@ -226,7 +221,7 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
                            work->live->url, CREDIT_TRIES_MAX * CREDIT_WAIT_MS / 1000);
         }
         if (message->seq > state->acknowledged && message->transitions_total > state->granted) {
-            rc = ask_credit(work, sender, tries == 0 ? 0 : CREDIT_WAIT_MS, error);
+            rc = ask_credit(work, message->sender, tries == 0 ? 0 : CREDIT_WAIT_MS, error);
         } else if (message->seq <= state->acknowledged) {
             known = true; /* from an earlier attempt, whose grant a later life does not know */
             state->known_steps = message->transitions_total;
@@ -236,11 +231,10 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
         } else {
             rc = send_frame(work, message->frame, &stored, error);
             if (rc == 0 && !stored) { /* not now; it says when that may be another matter */
-                rc = ask_credit(work, sender, CREDIT_WAIT_MS, error);
+                rc = ask_credit(work, message->sender, CREDIT_WAIT_MS, error);
             }
         }
     }
-    state->sent = message->seq;
     work->imported.messages += stored;
     work->imported.transitions += stored ? message->transitions : 0;
     work->imported.known += known ? message->transitions : 0;
@@ -253,7 +247,7 @@ static int settle(bringing *work, aq_error *error)
     for (size_t i = 0; i < aq_data_lanes_count(work->senders); i++) {
         const aq_data_lane *sender = aq_data_lanes_at(work->senders, i);
         const sender_state *state = sender->memory;
-        for (int tries = 0; state->acknowledged < state->sent; tries++) {
+        for (int tries = 0; state->acknowledged < state->sent.seq; tries++) {
             int rc = tries < CREDIT_TRIES_MAX
                          ? ask_credit(work, sender, CREDIT_WAIT_MS, error)
                          : aq_fail(error, AQ_E_TIMEOUT, "%s does not acknowledge what it was sent",
@@ -325,6 +319,7 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
     if (rc != 0) {
         return aq_fail(error, rc, "out of memory");
     }
+    packing.senders = work.senders;
     rc = aq_data_pack(reader, &packing, progress, &work.imported.left_out, error);
     if (rc == 0) {
         rc = settle(&work, error);

@@ -4,18 +4,12 @@
 #include "replay/data/data_packer.h"
 
 #include "common/wire/wire_experience.h"
-#include "replay/data/data_lanes.h"
 #include "replay/data/data_recut.h"
 
 enum { CHUNKS_MAX = 64 };
 
-typedef struct sender_state {
-    uint64_t seq, transitions;
-} sender_state;
-
 typedef struct packer {
     const aq_data_packing *packing;
-    aq_data_lanes *senders;
     uint64_t actor, incarnation;
     aq_chunk *chunks[CHUNKS_MAX];
     uint32_t count;
@@ -60,26 +54,25 @@ static uint64_t fresh_steps(const packer *self)
 
 static int flush(packer *self, aq_error *error)
 {
-    aq_data_lane *sender;
     if (self->count == 0) {
         return 0;
     }
-    aq_data_message message = {.actor = self->actor, .incarnation = self->incarnation};
-    int rc = aq_data_lanes_find(self->senders, self->actor, self->incarnation, AQ_DATA_LANE_ALL,
-                                &sender);
+    aq_data_message message = {.transitions = fresh_steps(self)};
+    int rc = aq_data_lanes_find(self->packing->senders, self->actor, self->incarnation,
+                                AQ_DATA_LANE_ALL, &message.sender);
     if (rc != 0) {
         return aq_fail(error, rc, "the senders of a data set: %s", aq_error_text(rc));
     }
-    sender_state *state = sender->memory;
-    message.transitions = fresh_steps(self);
-    message.seq = ++state->seq;
-    state->transitions += message.transitions;
-    message.transitions_total = state->transitions;
+    aq_data_sender *sent = message.sender->memory;
+    message.seq = sent->seq + 1;
+    message.transitions_total = sent->transitions + message.transitions;
     rc = pack(self, message.seq, &message.frame, error);
     drop_chunks(self);
     if (rc == 0) {
         rc = self->packing->send(self->packing->user, &message, error);
         aq_lease_unref(message.frame);
+        sent->seq = message.seq;
+        sent->transitions = message.transitions_total;
     }
     return rc;
 }
@@ -146,10 +139,7 @@ int aq_data_pack(aq_data_set_reader *reader, const aq_data_packing *packing,
     packer self = {.packing = packing};
     aq_data_recut *recut = NULL;
     aq_buffer_init(&self.frame, (size_t)packing->message_bytes);
-    int rc = aq_data_lanes_create(sizeof(sender_state), &self.senders);
-    if (rc == 0) {
-        rc = aq_data_recut_create(&packing->layout, on_chunk, &self, &recut);
-    }
+    int rc = aq_data_recut_create(&packing->layout, on_chunk, &self, &recut);
     rc = rc != 0 ? aq_fail(error, rc, "out of memory")
                  : pack_blocks(&self, recut, reader, progress, error);
     if (rc == 0) {
@@ -158,6 +148,5 @@ int aq_data_pack(aq_data_set_reader *reader, const aq_data_packing *packing,
     aq_data_recut_destroy(recut);
     drop_chunks(&self);
     aq_buffer_fini(&self.frame);
-    aq_data_lanes_destroy(self.senders);
     return rc;
 }

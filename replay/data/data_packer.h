@@ -8,10 +8,17 @@
 #include "common/base/lease.h"
 #include "common/data_set/data_set_reader.h"
 #include "common/experience/chunk.h"
+#include "replay/data/data_lanes.h"
 #include "replay/data/data_progress.h"
 
+/* What was sent of a sender: its last message, and fresh transitions in all. */
+typedef struct aq_data_sender {
+    uint64_t seq, transitions;
+} aq_data_sender;
+
 typedef struct aq_data_message {
-    uint64_t actor, incarnation, seq;
+    aq_data_lane *sender; /* not moved on yet */
+    uint64_t seq;
     uint64_t transitions;       /* fresh ones in it ... */
     uint64_t transitions_total; /* ... and in all of this sender so far */
     aq_lease *frame;
@@ -23,6 +30,7 @@ typedef int (*aq_data_packer_fn)(void *user, const aq_data_message *message, aq_
 /* The messages to make: of which run, for which store (0: any), of which chunks. */
 typedef struct aq_data_packing {
     aq_layout layout;
+    aq_data_lanes *senders; /* each remembers an aq_data_sender, or what begins with one */
     uint64_t run_id;
     uint64_t store;
     uint64_t salt; /* changes the incarnations of senders; 0: they stay */
