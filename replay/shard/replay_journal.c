@@ -6,8 +6,6 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
-enum { PENDING_SIZE_MIN = 1024 };
-
 void aq_replay_journal_init(aq_replay_journal *journal)
 {
     *journal = (aq_replay_journal){.next_number = 1};
@@ -18,7 +16,7 @@ void aq_replay_journal_close(aq_replay_journal *journal, aq_error *error)
     if (journal->log != NULL) {
         journal->log->class->close(journal->log, error);
     }
-    aq_free(journal->pending);
+    aq_item_column_fini(&journal->pending);
     aq_free(journal->marks);
     aq_replay_journal_init(journal);
 }
@@ -28,22 +26,18 @@ int aq_replay_journal_attach(aq_replay_journal *journal, aq_replay_log *log, uin
 {
     AQ_ASSERT(journal->log == NULL);
     AQ_ASSERT(backlog_bytes_max > 0);
-    aq_pending_record *pending = aq_alloc(PENDING_SIZE_MIN, sizeof(*pending));
     aq_log_mark *marks = aq_alloc(AQ_ROSTER_ACTORS_MAX, sizeof(*marks));
-    if (pending == NULL || marks == NULL) {
-        aq_free(pending);
-        aq_free(marks);
+    if (marks == NULL) {
         return AQ_E_NOMEM;
     }
     *journal = (aq_replay_journal){
         .log = log,
         .next_number = last_number + 1,
         .backlog_bytes_max = backlog_bytes_max,
-        .pending = pending,
-        .pending_size = PENDING_SIZE_MIN,
         .acknowledged_number = last_number,
         .marks = marks,
     };
+    aq_item_column_init(&journal->pending, sizeof(aq_pending_record));
     log->class->poll(log, &journal->progress);
     return 0;
 }
@@ -64,33 +58,13 @@ aq_log_head aq_replay_journal_head(const aq_replay_roster *roster, uint64_t inse
     return (aq_log_head){.inserted = inserted, .mark_count = count, .marks = marks};
 }
 
-static aq_pending_record *pending_at(const aq_replay_journal *journal, uint64_t number)
-{
-    return &journal->pending[number & (journal->pending_size - 1)];
-}
-
 /* Room for one more record. */
 static int reserve(aq_replay_journal *journal)
 {
-    uint64_t count = journal->next_number - 1 - journal->acknowledged_number;
-    if (count == AQ_JOURNAL_PENDING_MAX) {
-        return AQ_E_FULL;
-    }
-    if (count < journal->pending_size) {
-        return 0;
-    }
-    size_t size = 2 * journal->pending_size;
-    aq_pending_record *grown = aq_alloc(size, sizeof(*grown));
-    if (grown == NULL) {
-        return AQ_E_NOMEM;
-    }
-    for (uint64_t at = journal->acknowledged_number + 1; at < journal->next_number; at++) {
-        grown[at & (size - 1)] = *pending_at(journal, at);
-    }
-    aq_free(journal->pending);
-    journal->pending = grown;
-    journal->pending_size = size;
-    return 0;
+    const uint64_t first = journal->acknowledged_number + 1, end = journal->next_number;
+    return end - first == AQ_JOURNAL_PENDING_MAX
+               ? AQ_E_FULL
+               : aq_item_column_reserve(&journal->pending, first, end, end + 1);
 }
 
 int aq_replay_journal_begin(aq_replay_journal *journal, const aq_replay_roster *roster,
@@ -124,7 +98,7 @@ int aq_replay_journal_append(aq_replay_journal *journal, const aq_arrival *arriv
     if (rc != 0) {
         return rc;
     }
-    *pending_at(journal, journal->next_number) =
+    *(aq_pending_record *)aq_item_column_at(&journal->pending, journal->next_number) =
         (aq_pending_record){arrival->actor, arrival->incarnation, arrival->seq};
     journal->handed_bytes += arrival->frame->size;
     *ret_number = journal->next_number++;
@@ -139,7 +113,7 @@ bool aq_replay_journal_poll(aq_replay_journal *journal, aq_replay_roster *roster
     journal->handed_bytes = 0;
     AQ_ASSERT(journal->progress.durable < journal->next_number);
     for (uint64_t number = first; number <= journal->progress.durable; number++) {
-        const aq_pending_record *record = pending_at(journal, number);
+        const aq_pending_record *record = aq_item_column_at(&journal->pending, number);
         aq_replay_actor *actor = aq_replay_roster_find(roster, record->actor, record->incarnation);
         if (actor != NULL && record->seq <= actor->sequence.taken) {
             aq_seq_tracker_acknowledge(&actor->sequence, record->seq);

@@ -17,6 +17,7 @@
 #include "common/experience/arrival.h"
 #include "replay/disk/replay_log.h"
 #include "replay/shard/replay_roster.h"
+#include "replay/table/item_column.h"
 
 /* Records that may wait for the disk; beyond, messages are deferred. */
 #define AQ_JOURNAL_PENDING_MAX (UINT64_C(1) << 20)
@@ -31,9 +32,8 @@ typedef struct aq_replay_journal {
     uint64_t backlog_bytes_max;
     aq_log_progress progress; /* as of the last poll */
     uint64_t handed_bytes;    /* to the log since the last poll */
-    /* Records acknowledged_number + 1 .. next_number - 1, each at its number modulo the size. */
-    aq_pending_record *pending;
-    size_t pending_size; /* a power of two */
+    /* Of the records acknowledged_number + 1 .. next_number - 1 an aq_pending_record each. */
+    aq_item_column pending;
     uint64_t acknowledged_number;
     aq_log_mark *marks; /* room for those of a whole roster */
 } aq_replay_journal;

@@ -18,6 +18,7 @@
 
 #include "common/base/error.h"
 #include "common/experience/chunk_view.h"
+#include "replay/table/item_column.h"
 #include "replay/table/message_store.h"
 
 enum { AQ_CHUNK_RING_BLOCK_ITEMS = 16 };
@@ -34,12 +35,10 @@ typedef struct aq_chunk_slot {
 } aq_chunk_slot;
 
 typedef struct aq_chunk_ring {
-    aq_chunk_slot *slots;
-    uint64_t slot_mask; /* their count, a power of two, less 1 */
-    uint64_t head;      /* ordinal of the oldest chunk */
-    uint64_t end;       /* one after the newest; its slot tells where the numbers end */
-    uint32_t *blocks;   /* the low half of an ordinal for each block of numbers */
-    uint64_t block_mask;
+    aq_item_column slots;  /* an aq_chunk_slot for each chunk, by its ordinal */
+    uint64_t head;         /* ordinal of the oldest chunk */
+    uint64_t end;          /* one after the newest; its slot tells where the numbers end */
+    aq_item_column blocks; /* the low half of an ordinal, uint32_t, for each block of numbers */
 } aq_chunk_ring;
 
 /* AQ_E_NOMEM. */
@@ -61,7 +60,7 @@ size_t aq_chunk_ring_bytes(const aq_chunk_ring *ring);
 
 static inline aq_chunk_slot *aq_chunk_ring_slot(const aq_chunk_ring *ring, uint64_t ordinal)
 {
-    return &ring->slots[ordinal & ring->slot_mask];
+    return (aq_chunk_slot *)ring->slots.values + (ordinal & (ring->slots.window - 1));
 }
 
 /* Numbers of the oldest item that has a place, and one after the newest. */
@@ -86,7 +85,7 @@ static inline uint32_t aq_chunk_ring_items(const aq_chunk_ring *ring, uint64_t o
  * from there the item's own. */
 static inline uint64_t aq_chunk_ring_guess(const aq_chunk_ring *ring, uint64_t item)
 {
-    uint32_t low = ring->blocks[(item / AQ_CHUNK_RING_BLOCK_ITEMS) & ring->block_mask];
+    uint32_t low = *aq_item_column_u32(&ring->blocks, item / AQ_CHUNK_RING_BLOCK_ITEMS);
     /* That chunk may have left. */
     int32_t ahead = (int32_t)(low - (uint32_t)ring->head);
     return ring->head + (uint64_t)(ahead > 0 ? ahead : 0);

@@ -8,7 +8,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
-enum { WINDOW_MIN = 256 };
+enum { WINDOW_MIN = 64 };
 
 void aq_item_column_init(aq_item_column *column, uint32_t value_bytes)
 {

@@ -1,6 +1,7 @@
 /*
- * Item column: one value for each item number that a table spans, in a ring whose size is a power
- * of two, so that a number finds its value by its low bits alone.
+ * Item column: one value for each number of a range that only moves upwards, as those of a table's
+ * items, in a ring whose size is a power of two, so that a number finds its value by its low bits
+ * alone.
  *
  * One owner, no locking.
  */
@@ -25,6 +26,11 @@ void aq_item_column_fini(aq_item_column *column); /* zeroed is fine */
  * theirs; first <= known <= end. AQ_E_NOMEM: nothing changed. */
 int aq_item_column_reserve(aq_item_column *column, uint64_t first, uint64_t known,
                            uint64_t end) AQ_MUST_USE;
+
+static inline void *aq_item_column_at(const aq_item_column *column, uint64_t item)
+{
+    return (uint8_t *)column->values + (item & (column->window - 1)) * column->value_bytes;
+}
 
 static inline float *aq_item_column_f32(const aq_item_column *column, uint64_t item)
 {

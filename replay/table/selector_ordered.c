@@ -9,42 +9,29 @@
 #include "replay/table/item_column.h"
 #include "replay/table/replay_selector.h"
 
-enum { WORD_BITS = 64, WINDOW_MIN = 4096 };
+enum { WORD_BITS = 64 };
 
 typedef struct selector_ordered {
     aq_replay_selector base;
     bool newest_first;
-    uint64_t *words;
-    uint64_t window;     /* bits; a power of two, or 0 */
-    uint64_t first, end; /* the items that are there lie in this range; it ends with them */
-    uint64_t count;      /* of them */
+    aq_item_column words; /* of WORD_BITS numbers each */
+    uint64_t first, end;  /* the items that are there lie in this range; it ends with them */
+    uint64_t count;       /* of them */
 } selector_ordered;
 
 static uint64_t *word_of(const selector_ordered *ordered, uint64_t item)
 {
-    return &ordered->words[(item & (ordered->window - 1)) / WORD_BITS];
+    return aq_item_column_at(&ordered->words, item / WORD_BITS);
 }
 
+/* A word is zero again once its numbers have left. */
 static int ordered_reserve(aq_replay_selector *selector, uint64_t first, uint64_t end)
 {
     selector_ordered *ordered = (selector_ordered *)selector;
-    /* The words at both ends may be shared with other numbers. */
-    if (end - first + (uint64_t)2 * WORD_BITS <= ordered->window) {
-        return 0;
-    }
-    uint64_t window = aq_item_window(end - first + (uint64_t)2 * WORD_BITS, WINDOW_MIN);
-    uint64_t *words = aq_alloc(window / WORD_BITS, sizeof(*words));
-    if (words == NULL) {
-        return AQ_E_NOMEM;
-    }
-    for (uint64_t item = ordered->first - ordered->first % WORD_BITS; item < ordered->end;
-         item += WORD_BITS) {
-        words[(item & (window - 1)) / WORD_BITS] = *word_of(ordered, item);
-    }
-    aq_free(ordered->words);
-    ordered->words = words;
-    ordered->window = window;
-    return 0;
+    const uint64_t known = ordered->end > first ? ordered->end : first;
+    return aq_item_column_reserve(&ordered->words, first / WORD_BITS,
+                                  (known + WORD_BITS - 1) / WORD_BITS,
+                                  (end + WORD_BITS - 1) / WORD_BITS);
 }
 
 /* Sets or clears a range, word by word; returns how many bits that changed. */
@@ -135,12 +122,12 @@ static void ordered_draw(aq_replay_selector *selector, uint32_t rows, uint64_t *
 static size_t ordered_bytes(const aq_replay_selector *selector)
 {
     const selector_ordered *ordered = (const selector_ordered *)selector;
-    return sizeof(*ordered) + (size_t)ordered->window / 8;
+    return sizeof(*ordered) + aq_item_column_bytes(&ordered->words);
 }
 
 static void ordered_destroy(aq_replay_selector *selector)
 {
-    aq_free(((selector_ordered *)selector)->words);
+    aq_item_column_fini(&((selector_ordered *)selector)->words);
     aq_free(selector);
 }
 
@@ -162,6 +149,7 @@ int aq_selector_ordered_create(bool newest_first, aq_replay_selector **ret_selec
     }
     ordered->base.class = &ordered_class;
     ordered->newest_first = newest_first;
+    aq_item_column_init(&ordered->words, sizeof(uint64_t));
     *ret_selector = &ordered->base;
     return 0;
 }

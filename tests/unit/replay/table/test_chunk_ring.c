@@ -92,6 +92,8 @@ TEST_IN(aq_chunk_ring, ring, ordinals_beyond_32_bits_are_found)
 {
     ring->head = ring->end = (UINT64_C(1) << 32) - 50; /* as if so many had come and left */
     *aq_chunk_ring_slot(ring, ring->end) = (aq_chunk_slot){.first_item = (UINT64_C(1) << 37) + 3};
+    *aq_item_column_u32(&ring->blocks, (UINT64_C(1) << 37) / AQ_CHUNK_RING_BLOCK_ITEMS) =
+        (uint32_t)(ring->end - 1); /* the last that left had the three numbers before */
     for (int i = 0; i < 1000; i++) {
         append(ring, 1 + (uint32_t)i % 40);
     }
