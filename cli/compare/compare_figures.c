@@ -86,11 +86,25 @@ static void draw_returns(const aq_compare_summary *summary, bool over_steps, aq_
 
 /* ---- bars ----------------------------------------------------------------------------------- */
 
-static void name_groups(const aq_compare_summary *summary, const char **groups)
+/* What each arm came to, of so many parts: `values` is (arms, parts). */
+static void draw_parts(const aq_compare_summary *summary, const char *title, const char *y_label,
+                       const char *const *parts, size_t part_count, const double *values,
+                       aq_long_text *out)
 {
+    const char *groups[AQ_COMPARE_ARMS_MAX];
     for (size_t i = 0; i < summary->plan->arm_count; i++) {
         groups[i] = summary->plan->arms[i].name;
     }
+    const aq_plot_bars chart = {
+        .title = title,
+        .y_label = y_label,
+        .groups = groups,
+        .group_count = summary->plan->arm_count,
+        .parts = parts,
+        .part_count = part_count,
+        .values = values,
+    };
+    aq_plot_bars_draw(&chart, out);
 }
 
 /* Of one source, the baseline's where it has one: what others measured is no figure beside it. */
@@ -105,16 +119,14 @@ static const char *source_drawn(const aq_compare_summary *summary)
 
 static void draw_energy(const aq_compare_summary *summary, aq_long_text *out)
 {
-    const char *groups[AQ_COMPARE_ARMS_MAX], *parts[AQ_COMPARE_ROLES];
+    const char *parts[AQ_COMPARE_ROLES];
     double values[AQ_COMPARE_ARMS_MAX * AQ_COMPARE_ROLES];
-    const size_t count = summary->plan->arm_count;
     char label[96];
     const char *source = source_drawn(summary);
-    name_groups(summary, groups);
     for (unsigned role = 0; role < AQ_COMPARE_ROLES; role++) {
         parts[role] = aq_compare_role_name(role);
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
         const aq_compare_row *row = &summary->rows[i];
         const bool is_drawn =
             source && row->energy_source && strcmp(row->energy_source, source) == 0;
@@ -123,17 +135,7 @@ static void draw_energy(const aq_compare_summary *summary, aq_long_text *out)
         }
     }
     (void)snprintf(label, sizeof(label), "J a run (%s)", source ? source : "not measured");
-    const aq_plot_bars chart = {
-        .title = "Energy of a run by role",
-        .y_label = label,
-        .groups = groups,
-        .group_count = count,
-        .parts = parts,
-        .part_count = AQ_COMPARE_ROLES,
-        .values = values,
-        .stacked = true,
-    };
-    aq_plot_bars_draw(&chart, out);
+    draw_parts(summary, "Energy of a run by role", label, parts, AQ_COMPARE_ROLES, values, out);
 }
 
 /* Of the states of a role, which stand together. */
@@ -155,28 +157,18 @@ static const state_chart *chart_of(enum aq_compare_figure figure)
 static void draw_states(const aq_compare_summary *summary, const state_chart *states,
                         aq_long_text *out)
 {
-    const char *groups[AQ_COMPARE_ARMS_MAX], *parts[AQ_TIME_STATES];
+    const char *parts[AQ_TIME_STATES];
     double values[AQ_COMPARE_ARMS_MAX * AQ_TIME_STATES];
-    const size_t count = summary->plan->arm_count, part_count = states->end - states->first;
-    name_groups(summary, groups);
+    const size_t part_count = states->end - states->first;
     for (size_t i = 0; i < part_count; i++) {
         parts[i] = aq_compare_state_at((int)(states->first + i))->name;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < summary->plan->arm_count; i++) {
         memcpy(&values[i * part_count], &summary->rows[i].states[states->first],
                part_count * sizeof(*values));
     }
-    const aq_plot_bars chart = {
-        .title = states->title,
-        .y_label = "s a run, over all processes",
-        .groups = groups,
-        .group_count = count,
-        .parts = parts,
-        .part_count = part_count,
-        .values = values,
-        .stacked = true,
-    };
-    aq_plot_bars_draw(&chart, out);
+    draw_parts(summary, states->title, "s a run, over all processes", parts, part_count, values,
+               out);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /*
  * Plot bars: see plot_chart.h. Bars start at zero, or their lengths would say nothing. Each says
- * its value where there is room for it.
+ * what it comes to where there is room for it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@ enum {
     BAR_PX_MAX = 72,
 };
 
-#define GROUP_SHARE 0.72 /* of a group's place that its bars take */
+#define GROUP_SHARE 0.72 /* of a group's place that its bar takes */
 
 typedef struct bars_picture {
     const aq_plot_bars *chart;
     aq_plot_frame frame;
     bool upright; /* names of groups are too long to lie */
     double slot;  /* px of a group */
-    double bar;   /* px of a bar */
+    double bar;   /* px of its bar */
 } bars_picture;
 
 static double value_of(const aq_plot_bars *chart, size_t group, size_t part)
@@ -33,29 +33,25 @@ static double value_of(const aq_plot_bars *chart, size_t group, size_t part)
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-static void measure(const aq_plot_bars *chart, double *ret_low, double *ret_high)
+static double highest(const aq_plot_bars *chart)
 {
-    double low = 0, high = 0;
+    double high = 0;
     for (size_t group = 0; group < chart->group_count; group++) {
         double sum = 0;
         for (size_t part = 0; part < chart->part_count; part++) {
             const double value = value_of(chart, group, part);
-            if (isfinite(value)) {
-                sum += value;
-                low = fmin(low, chart->stacked ? sum : value);
-                high = fmax(high, chart->stacked ? sum : value);
-            }
+            sum += isfinite(value) ? value : 0;
         }
+        high = fmax(high, sum);
     }
-    *ret_low = low;
-    *ret_high = low < high ? high : 1;
+    return high > 0 ? high : 1;
 }
 
 static void lay(bars_picture *picture)
 {
     const aq_plot_bars *chart = picture->chart;
-    double low, high, widest = 0;
-    measure(chart, &low, &high);
+    const double high = highest(chart);
+    double widest = 0;
     picture->frame = (aq_plot_frame){
         .title = chart->title,
         .y_label = chart->y_label,
@@ -72,23 +68,22 @@ static void lay(bars_picture *picture)
     for (size_t i = 0; i < chart->group_count; i++) {
         widest = fmax(widest, aq_plot_text_px(chart->groups[i]));
     }
-    aq_plot_frame_lay(frame, low, high, true);
+    aq_plot_frame_lay(frame, 0, high, true);
     picture->slot = frame->area.width / (double)chart->group_count;
     picture->upright = widest > picture->slot - 4;
     if (picture->upright) { /* once more, with room for them */
         frame->under_px = fmin(NAME_PX_MAX, widest + 10);
-        aq_plot_frame_lay(frame, low, high, true);
+        aq_plot_frame_lay(frame, 0, high, true);
         picture->slot = frame->area.width / (double)chart->group_count;
     }
-    const double side_by_side = chart->stacked ? 1 : (double)chart->part_count;
-    picture->bar = fmin(BAR_PX_MAX, picture->slot * GROUP_SHARE / side_by_side);
+    picture->bar = fmin(BAR_PX_MAX, picture->slot * GROUP_SHARE);
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-/* A bar between two values; its middle is at `x`. */
-static void draw_bar(const bars_picture *picture, aq_long_text *svg, size_t group, size_t part,
-                     double x, double from, double to)
+/* From one value to another; its middle is at `x`. */
+static void draw_part(const bars_picture *picture, aq_long_text *svg, size_t group, size_t part,
+                      double x, double from, double to)
 {
     const aq_plot_bars *chart = picture->chart;
     const double a = aq_plot_frame_y(&picture->frame, from);
@@ -120,36 +115,17 @@ static const char *value_text(char *out, size_t size, double value)
 
 /* `y` is the end of the bar. */
 static void draw_value(const bars_picture *picture, aq_long_text *svg, double x, double y,
-                       bool below, double value)
+                       double value)
 {
     char text[32];
     (void)value_text(text, sizeof(text), value);
     if (aq_plot_text_px(text) <= 1.25 * picture->bar) {
-        aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
-                         (aq_plot_at){x, below ? y + 14 : y - 4}, text);
+        aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false, (aq_plot_at){x, y - 4},
+                         text);
     }
 }
 
-/* First all bars, then what is written on them: a value may be wider than its bar. */
-static void draw_beside(const bars_picture *picture, aq_long_text *svg, size_t group, double middle)
-{
-    const aq_plot_bars *chart = picture->chart;
-    const double first = middle - picture->bar * ((double)chart->part_count - 1) / 2;
-    for (size_t part = 0; part < chart->part_count; part++) {
-        const double value = value_of(chart, group, part);
-        if (isfinite(value)) {
-            draw_bar(picture, svg, group, part, first + (double)part * picture->bar, 0, value);
-        }
-    }
-    for (size_t part = 0; part < chart->part_count; part++) {
-        const double x = first + (double)part * picture->bar;
-        const double value = value_of(chart, group, part);
-        const double end = isfinite(value) ? value : 0;
-        draw_value(picture, svg, x, aq_plot_frame_y(&picture->frame, end), value < 0, value);
-    }
-}
-
-static void draw_stack(const bars_picture *picture, aq_long_text *svg, size_t group, double middle)
+static void draw_bar(const bars_picture *picture, aq_long_text *svg, size_t group, double middle)
 {
     const aq_plot_bars *chart = picture->chart;
     double sum = 0;
@@ -157,12 +133,12 @@ static void draw_stack(const bars_picture *picture, aq_long_text *svg, size_t gr
     for (size_t part = 0; part < chart->part_count; part++) {
         const double value = value_of(chart, group, part);
         if (isfinite(value)) {
-            draw_bar(picture, svg, group, part, middle, sum, sum + value);
+            draw_part(picture, svg, group, part, middle, sum, sum + value);
             sum += value;
             any = true;
         }
     }
-    draw_value(picture, svg, middle, aq_plot_frame_y(&picture->frame, sum), false, any ? sum : NAN);
+    draw_value(picture, svg, middle, aq_plot_frame_y(&picture->frame, sum), any ? sum : NAN);
 }
 
 static void draw_name(const bars_picture *picture, aq_long_text *svg, size_t group, double middle)
@@ -185,11 +161,7 @@ static void draw(const bars_picture *picture, aq_long_text *svg)
     aq_plot_frame_draw(&picture->frame, svg);
     for (size_t group = 0; group < chart->group_count; group++) {
         const double middle = area->x + ((double)group + 0.5) * picture->slot;
-        if (chart->stacked) {
-            draw_stack(picture, svg, group, middle);
-        } else {
-            draw_beside(picture, svg, group, middle);
-        }
+        draw_bar(picture, svg, group, middle);
         draw_name(picture, svg, group, middle);
     }
     const double zero = aq_plot_frame_y(&picture->frame, 0);

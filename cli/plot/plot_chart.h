@@ -65,8 +65,8 @@ typedef struct aq_plot_lines {
     uint32_t width, height; /* of the SVG in px, AQ_PLOT_SIDE_MIN to _MAX; 0: 760 by 440 */
 } aq_plot_lines;
 
-/* Bars in groups along the x axis, in each group one bar for each part, side by side or stacked. A
- * value that is not finite has no bar, and says "n/a" when it would stand alone. */
+/* Bars along the x axis, one for each group, its parts on each other. A value that is not finite is
+ * no part of it; a bar of none says "n/a". */
 typedef struct aq_plot_bars {
     const char *title;
     const char *y_label;
@@ -74,8 +74,7 @@ typedef struct aq_plot_bars {
     size_t group_count;        /* 1 to AQ_PLOT_GROUPS_MAX */
     const char *const *parts;  /* their names, in the legend; NULL: no legend */
     size_t part_count;         /* 1 to AQ_PLOT_SERIES_MAX */
-    const double *values;      /* (group_count, part_count); >= 0 where stacked */
-    bool stacked;
+    const double *values;      /* (group_count, part_count); >= 0 */
     uint32_t width, height;
 } aq_plot_bars;
 
