@@ -152,8 +152,8 @@ static int write_picture(const plot_arguments *arguments, const aq_run_plot *plo
 static bool is_cut_away(const aq_run_plot *plot)
 {
     bool has_runs = false;
-    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
-        has_runs = has_runs || aq_run_plot_curve(plot, i).run_count > 0;
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        has_runs = has_runs || plot->curves[i].run_count > 0;
     }
     return has_runs;
 }
@@ -169,7 +169,7 @@ static int check_points(const plot_arguments *arguments, const aq_run_plot *plot
                        "the runs have nothing along the x axis in common: --ended carry draws "
                        "them");
     }
-    if (aq_run_plot_fell_back(plot) > 0) {
+    if (plot->fell_back > 0) {
         return aq_fail(error, AQ_E_NOT_FOUND,
                        "every evaluation was of a version that fell back to fp32: nothing is left "
                        "to draw");
@@ -225,30 +225,27 @@ static json_t *curve_json(const aq_run_curve *curve)
 static json_t *make_json(const plot_arguments *arguments, const aq_run_plot *plot)
 {
     json_t *curves = json_array(), *notes = json_array();
-    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
-        const aq_run_curve curve = aq_run_plot_curve(plot, i);
-        aq_json_add(&curves, curve_json(&curve));
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        aq_json_add(&curves, curve_json(&plot->curves[i]));
     }
-    for (size_t i = 0; aq_run_plot_note(plot, i) != NULL; i++) {
-        aq_json_add(&notes, json_string(aq_run_plot_note(plot, i)));
+    for (size_t i = 0; i < plot->note_count; i++) {
+        aq_json_add(&notes, json_string(plot->notes[i]));
     }
     return json_pack("{s:o, s:s, s:s, s:o, s:o}", "path", aq_json_text(arguments->output), "x",
-                     aq_run_plot_x_label(plot), "y", arguments->options.y, "curves", curves,
-                     "notes", notes);
+                     plot->x_label, "y", arguments->options.y, "curves", curves, "notes", notes);
 }
 
 static void print(const plot_arguments *arguments, const aq_run_plot *plot)
 {
     char plain[AQ_GROUP_NAME_BYTES];
-    (void)printf("%s: %s over %s\n", arguments->output, arguments->options.y,
-                 aq_run_plot_x_label(plot));
-    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
-        const aq_run_curve curve = aq_run_plot_curve(plot, i);
-        const aq_plot_point end = end_of(&curve);
+    (void)printf("%s: %s over %s\n", arguments->output, arguments->options.y, plot->x_label);
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        const aq_run_curve *curve = &plot->curves[i];
+        const aq_plot_point end = end_of(curve);
         const bool is_time = arguments->options.x == AQ_PLOT_X_TIME; /* 3.4 hours, say */
         aq_figure x, mean, low, high;
-        (void)printf("  %s: %zu run%s, %s at %s", aq_plain_text(plain, sizeof(plain), curve.name),
-                     curve.run_count, curve.run_count == 1 ? "" : "s",
+        (void)printf("  %s: %zu run%s, %s at %s", aq_plain_text(plain, sizeof(plain), curve->name),
+                     curve->run_count, curve->run_count == 1 ? "" : "s",
                      aq_figure_number(&mean, end.y),
                      is_time ? aq_figure_number(&x, end.x) : aq_figure_count(&x, end.x));
         if (isfinite(end.high)) {
@@ -257,8 +254,8 @@ static void print(const plot_arguments *arguments, const aq_run_plot *plot)
         }
         (void)printf("\n");
     }
-    for (size_t i = 0; aq_run_plot_note(plot, i) != NULL; i++) {
-        (void)printf("  %s\n", aq_run_plot_note(plot, i));
+    for (size_t i = 0; i < plot->note_count; i++) {
+        (void)printf("  %s\n", plot->notes[i]);
     }
 }
 

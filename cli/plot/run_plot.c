@@ -17,40 +17,17 @@
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 
-enum { CELLS = 240, LEVEL_NAME_BYTES = 32, NOTE_BYTES = 128 };
-
-typedef struct group_curve {
-    aq_plot_point points[CELLS];
-    size_t count;
-    size_t runs;  /* that it is made of */
-    size_t ended; /* of them, before the others */
-} group_curve;
-
 struct aq_run_plots {
     size_t count;       /* of runs that were not skipped */
     const char **names; /* of each, lent */
     aq_run_config *configs;
     aq_run_plot *plots;
+    const char **quantities; /* of each plot, lent */
     size_t plot_count;
     /* Of each run that there is room for, of each plot; and the other way round. */
     aq_run_series *series;
     aq_band_curve *curves;
     size_t curve_count;
-};
-
-struct aq_run_plot {
-    const aq_run_plot_options *options;
-    const aq_run_plots *runs;
-    aq_band_curve *curves;    /* of each run, lent */
-    size_t points, fell_back; /* of all runs; points include those that fell back */
-    aq_run_groups groups;
-    group_curve *group_curves;
-    enum aq_plot_x x;
-    const char *x_label;
-    double x_unit; /* seconds, of time; else 1 */
-    char level_name[LEVEL_NAME_BYTES];
-    char notes[AQ_PLOT_NOTES_MAX][NOTE_BYTES];
-    size_t note_count;
 };
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -59,16 +36,8 @@ struct aq_run_plot {
 static int read_series(const char *run, aq_run_plots *runs, aq_error *error)
 {
     const size_t count = runs->plot_count;
-    const char **quantities = aq_alloc(count, sizeof(*quantities));
-    if (!quantities) {
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
-    }
-    for (size_t i = 0; i < count; i++) {
-        quantities[i] = runs->plots[i].options->y;
-    }
     const int rc =
-        aq_run_series_read(run, quantities, count, &runs->series[runs->count * count], error);
-    aq_free(quantities);
+        aq_run_series_read(run, runs->quantities, count, &runs->series[runs->count * count], error);
     return rc == AQ_E_NOT_FOUND ? 0 : rc;
 }
 
@@ -144,8 +113,8 @@ static int make_run_curves(aq_run_plot *plot, aq_error *error)
     const size_t index = (size_t)(plot - runs->plots);
     for (size_t i = 0; i < runs->count; i++) {
         const aq_run_series *series = &runs->series[i * runs->plot_count + index];
-        if (aq_band_curve_of(series, plot->x, (size_t)plot->options->smooth, &plot->curves[i]) !=
-            0) {
+        if (aq_band_curve_of(series, plot->x, (size_t)plot->options->smooth,
+                             &plot->run_curves[i]) != 0) {
             return aq_fail(error, AQ_E_NOMEM, "out of memory");
         }
         plot->points += series->count + series->fell_back;
@@ -166,7 +135,7 @@ static void choose_unit(aq_run_plot *plot)
     plot->x_label = labels[plot->x];
     plot->x_unit = 1;
     for (size_t i = 0; i < plot->runs->count; i++) {
-        const aq_band_curve *curve = &plot->curves[i];
+        const aq_band_curve *curve = &plot->run_curves[i];
         longest = curve->count > 0 ? fmax(longest, curve->x[curve->count - 1]) : longest;
     }
     if (plot->x != AQ_PLOT_X_TIME || longest < 600) {
@@ -175,8 +144,8 @@ static void choose_unit(aq_run_plot *plot)
     plot->x_unit = longest < 3 * 3600 ? 60 : 3600;
     plot->x_label = plot->x_unit > 60 ? "time (h)" : "time (min)";
     for (size_t i = 0; i < plot->runs->count; i++) {
-        for (size_t j = 0; j < plot->curves[i].count; j++) {
-            plot->curves[i].x[j] /= plot->x_unit;
+        for (size_t j = 0; j < plot->run_curves[i].count; j++) {
+            plot->run_curves[i].x[j] /= plot->x_unit;
         }
     }
 }
@@ -192,15 +161,16 @@ static int make_curve(aq_run_plot *plot, size_t group, aq_error *error)
                        plot->groups.groups[group].name, AQ_BAND_RUNS_MAX);
     }
     for (size_t i = 0; i < plot->runs->count; i++) {
-        if (plot->groups.group_of[i] == group && plot->curves[i].count > 0) {
-            curves[count++] = plot->curves[i];
+        if (plot->groups.group_of[i] == group && plot->run_curves[i].count > 0) {
+            curves[count++] = plot->run_curves[i];
         }
     }
-    group_curve *made = &plot->group_curves[group];
-    made->count =
-        aq_plot_band(curves, count, CELLS, plot->options->band, plot->options->end, made->points);
-    made->runs = count;
-    made->ended = aq_plot_band_ended(curves, count, CELLS);
+    aq_run_curve *made = &plot->curves[group];
+    made->name = plot->groups.groups[group].name;
+    made->run_count = count;
+    made->ended = aq_plot_band_ended(curves, count, AQ_RUN_CURVE_POINTS);
+    made->count = aq_plot_band(curves, count, AQ_RUN_CURVE_POINTS, plot->options->band,
+                               plot->options->end, made->points);
     return 0;
 }
 
@@ -217,11 +187,12 @@ static int make_curves(aq_run_plot *plot, aq_error *error)
                        "the settings that count with --group-by",
                        plot->groups.count, AQ_PLOT_SERIES_MAX);
     }
-    plot->group_curves = aq_alloc(plot->groups.count, sizeof(*plot->group_curves));
-    if (!plot->group_curves) {
+    plot->curve_count = plot->groups.count;
+    plot->curves = aq_alloc(plot->curve_count, sizeof(*plot->curves));
+    if (!plot->curves) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
-    for (size_t i = 0; rc == 0 && i < plot->groups.count; i++) {
+    for (size_t i = 0; rc == 0 && i < plot->curve_count; i++) {
         rc = make_curve(plot, i, error);
     }
     return rc;
@@ -236,7 +207,7 @@ static void note(aq_run_plot *plot, const char *format, ...)
     va_list arguments;
     AQ_ASSERT(plot->note_count < AQ_PLOT_NOTES_MAX);
     va_start(arguments, format);
-    (void)vsnprintf(plot->notes[plot->note_count++], NOTE_BYTES, format, arguments);
+    (void)vsnprintf(plot->notes[plot->note_count++], AQ_RUN_NOTE_BYTES, format, arguments);
     va_end(arguments);
 }
 
@@ -251,11 +222,11 @@ static void make_notes(aq_run_plot *plot)
     };
     const aq_run_plot_options *options = plot->options;
     size_t ended = 0, drawn = 0;
-    for (size_t i = 0; i < plot->groups.count; i++) {
-        ended += plot->group_curves[i].ended;
-        drawn += plot->group_curves[i].runs;
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        ended += plot->curves[i].ended;
+        drawn += plot->curves[i].run_count;
     }
-    if (plot->groups.count < plot->runs->count) {
+    if (plot->curve_count < plot->runs->count) {
         note(plot, "%s", bands[options->band]);
     }
     if (ended > 0) {
@@ -298,16 +269,19 @@ static int allocate(aq_run_plots *plots, size_t path_count, const aq_run_plot_op
     plots->names = aq_alloc(path_count, sizeof(*plots->names));
     plots->configs = aq_alloc(path_count, sizeof(*plots->configs));
     plots->plots = aq_alloc(count, sizeof(*plots->plots));
+    plots->quantities = aq_alloc(count, sizeof(*plots->quantities));
     plots->series = aq_alloc(count * path_count, sizeof(*plots->series));
     plots->curves = aq_alloc(count * path_count, sizeof(*plots->curves));
-    if (!plots->names || !plots->configs || !plots->plots || !plots->series || !plots->curves) {
+    if (!plots->names || !plots->configs || !plots->plots || !plots->quantities || !plots->series ||
+        !plots->curves) {
         return AQ_E_NOMEM;
     }
     plots->plot_count = count;
     plots->curve_count = count * path_count;
     for (size_t i = 0; i < count; i++) {
+        plots->quantities[i] = options[i].y;
         plots->plots[i] = (aq_run_plot){
-            .options = &options[i], .runs = plots, .curves = &plots->curves[i * path_count]};
+            .options = &options[i], .runs = plots, .run_curves = &plots->curves[i * path_count]};
     }
     return 0;
 }
@@ -342,7 +316,7 @@ void aq_run_plots_destroy(aq_run_plots *plots)
     }
     for (size_t i = 0; i < plots->plot_count; i++) {
         aq_run_groups_fini(&plots->plots[i].groups);
-        aq_free(plots->plots[i].group_curves);
+        aq_free(plots->plots[i].curves);
     }
     for (size_t i = 0; i < plots->curve_count; i++) {
         aq_run_series_fini(&plots->series[i]);
@@ -350,6 +324,7 @@ void aq_run_plots_destroy(aq_run_plots *plots)
     }
     aq_free(plots->series);
     aq_free(plots->curves);
+    aq_free(plots->quantities);
     aq_free(plots->plots);
     aq_free(plots->configs);
     aq_free(plots->names);
@@ -364,45 +339,13 @@ const aq_run_plot *aq_run_plots_at(const aq_run_plots *plots, size_t index)
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
-size_t aq_run_plot_curves(const aq_run_plot *plot)
-{
-    return plot->groups.count;
-}
-
-aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index)
-{
-    AQ_ASSERT(index < plot->groups.count);
-    return (aq_run_curve){
-        .name = plot->groups.groups[index].name,
-        .run_count = plot->group_curves[index].runs,
-        .ended = plot->group_curves[index].ended,
-        .points = plot->group_curves[index].points,
-        .count = plot->group_curves[index].count,
-    };
-}
-
 bool aq_run_plot_has_points(const aq_run_plot *plot)
 {
     bool has = false;
-    for (size_t i = 0; i < plot->groups.count; i++) {
-        has = has || plot->group_curves[i].count > 0;
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        has = has || plot->curves[i].count > 0;
     }
     return has;
-}
-
-const char *aq_run_plot_note(const aq_run_plot *plot, size_t index)
-{
-    return index < plot->note_count ? plot->notes[index] : NULL;
-}
-
-size_t aq_run_plot_fell_back(const aq_run_plot *plot)
-{
-    return plot->fell_back;
-}
-
-const char *aq_run_plot_x_label(const aq_run_plot *plot)
-{
-    return plot->x_label;
 }
 
 /* The task, when all runs have the same. */
@@ -422,13 +365,13 @@ static const char *title_of(const aq_run_plot *plot)
 void aq_run_plot_draw(const aq_run_plot *plot, aq_long_text *out)
 {
     aq_plot_series series[AQ_PLOT_SERIES_MAX];
-    const bool alone = plot->groups.count == 1 && !plot->options->by; /* the title says it all */
-    for (size_t i = 0; i < plot->groups.count; i++) {
-        const aq_run_curve curve = aq_run_plot_curve(plot, i);
+    const bool alone = plot->curve_count == 1 && !plot->options->by; /* the title says it all */
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        const aq_run_curve *curve = &plot->curves[i];
         series[i] = (aq_plot_series){
-            .name = alone ? NULL : curve.name,
-            .points = curve.points,
-            .count = curve.count,
+            .name = alone ? NULL : curve->name,
+            .points = curve->points,
+            .count = curve->count,
             .colour = (uint32_t)i,
         };
     }
@@ -437,7 +380,7 @@ void aq_run_plot_draw(const aq_run_plot *plot, aq_long_text *out)
         .x_label = plot->x_label,
         .y_label = plot->options->y,
         .series = series,
-        .series_count = plot->groups.count,
+        .series_count = plot->curve_count,
         .level_name = plot->options->has_level ? plot->level_name : NULL,
         .level = plot->options->level,
         .x_axis = plot->options->x_axis,

@@ -12,7 +12,7 @@
 #include "cli/plot/run_groups.h"
 #include "common/base/error.h"
 
-enum { AQ_PLOT_SMOOTH_MAX = 1000000 };
+enum { AQ_PLOT_SMOOTH_MAX = 1000000, AQ_RUN_CURVE_POINTS = 240, AQ_RUN_NOTE_BYTES = 128 };
 
 typedef struct aq_run_plot_options {
     enum aq_plot_x x;
@@ -32,13 +32,32 @@ typedef struct aq_run_plot_options {
 /* One line of the chart. */
 typedef struct aq_run_curve {
     const char *name; /* of the group */
-    size_t run_count;
-    size_t ended; /* of them, before the others */
-    const aq_plot_point *points;
+    size_t run_count; /* that it is made of */
+    size_t ended;     /* of them, before the others */
+    aq_plot_point points[AQ_RUN_CURVE_POINTS];
     size_t count;
 } aq_run_curve;
 
-typedef struct aq_run_plot aq_run_plot;
+/* To be read by all, and made in run_plot.c. */
+typedef struct aq_run_plot {
+    aq_run_curve *curves;
+    size_t curve_count;
+    const char *x_label; /* "environment steps", "time (min)" */
+    /* How the curves were made of the runs, as the picture says below itself. */
+    char notes[AQ_PLOT_NOTES_MAX][AQ_RUN_NOTE_BYTES];
+    size_t note_count;
+    size_t fell_back; /* evaluations that are left out, as their versions fell back to fp32 */
+    /* What it is drawn from, besides. */
+    const aq_run_plot_options *options;
+    const struct aq_run_plots *runs;
+    aq_band_curve *run_curves; /* of each run, lent */
+    size_t points;             /* of all runs, those that fell back included */
+    aq_run_groups groups;
+    enum aq_plot_x x;
+    double x_unit; /* seconds, of time; else 1 */
+    char level_name[32];
+} aq_run_plot;
+
 typedef struct aq_run_plots aq_run_plots;
 
 /* A plot for each of the `count` options, of runs that are read once for all of them; the first
@@ -54,20 +73,8 @@ void aq_run_plots_destroy(aq_run_plots *plots); /* NULL is fine */
 /* That of the options of this index; lent. */
 const aq_run_plot *aq_run_plots_at(const aq_run_plots *plots, size_t index);
 
-size_t aq_run_plot_curves(const aq_run_plot *plot);
-aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index);
-
 /* Whether there is anything to be drawn. */
 bool aq_run_plot_has_points(const aq_run_plot *plot);
-
-/* How the curves were made of the runs, as the picture says below itself; NULL from the last on. */
-const char *aq_run_plot_note(const aq_run_plot *plot, size_t index);
-
-/* Evaluations that are left out, as their versions fell back to fp32. */
-size_t aq_run_plot_fell_back(const aq_run_plot *plot);
-
-/* What the x axis is called: "environment steps", "time (min)". */
-const char *aq_run_plot_x_label(const aq_run_plot *plot);
 
 /* Appends it as SVG, as aq_plot_lines_draw does. */
 void aq_run_plot_draw(const aq_run_plot *plot, aq_long_text *out);

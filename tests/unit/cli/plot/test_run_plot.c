@@ -299,14 +299,14 @@ TEST_IN_FOLDER(runs_of_one_kind_are_one_curve)
     const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b"), cli_path(state, "c")};
     assert_int_equal(aq_run_plots_create(runs, 3, &options, 1, &plots, NULL), 0);
     const aq_run_plot *plot = aq_run_plots_at(plots, 0);
-    assert_int_equal(aq_run_plot_curves(plot), 2);
-    const aq_run_curve int8 = aq_run_plot_curve(plot, 0), fp32 = aq_run_plot_curve(plot, 1);
-    assert_string_equal(int8.name, "int8");
-    assert_int_equal(int8.run_count, 2);
-    assert_true(fabs(int8.points[0].y - 12) < 1e-9);
-    assert_true(fabs(fp32.points[0].y - 10) < 1e-9);
-    assert_true(isfinite(int8.points[0].high) && !isfinite(fp32.points[0].high));
-    assert_string_equal(aq_run_plot_x_label(plot), "environment steps");
+    assert_int_equal(plot->curve_count, 2);
+    const aq_run_curve *int8 = &plot->curves[0], *fp32 = &plot->curves[1];
+    assert_string_equal(int8->name, "int8");
+    assert_int_equal(int8->run_count, 2);
+    assert_true(fabs(int8->points[0].y - 12) < 1e-9);
+    assert_true(fabs(fp32->points[0].y - 10) < 1e-9);
+    assert_true(isfinite(int8->points[0].high) && !isfinite(fp32->points[0].high));
+    assert_string_equal(plot->x_label, "environment steps");
     assert_says(picture_of(plot), "<title>fp32</title><polyline");
     assert_says(picture_of(plot), ">gym:CartPole-v1</text>");
     aq_run_plots_destroy(plots);
@@ -326,12 +326,12 @@ TEST_IN_FOLDER(runs_whose_environments_stand_still_are_drawn_along_learner_steps
     const char *const runs[] = {cli_path(state, "a")};
     assert_int_equal(aq_run_plots_create(runs, 1, options, 3, &plots, NULL), 0);
     const aq_run_plot *plot = aq_run_plots_at(plots, 0);
-    const aq_run_curve curve = aq_run_plot_curve(plot, 0);
-    assert_string_equal(aq_run_plot_x_label(plot), "learner steps");
-    assert_in_range(curve.points[0].x, 500, 510);
-    assert_near(curve.points[curve.count - 1].y, 7, 1e-9);
-    assert_string_equal(aq_run_plot_x_label(aq_run_plots_at(plots, 1)), "learner steps");
-    assert_string_equal(aq_run_plot_x_label(aq_run_plots_at(plots, 2)), "environment steps");
+    const aq_run_curve *curve = &plot->curves[0];
+    assert_string_equal(plot->x_label, "learner steps");
+    assert_in_range(curve->points[0].x, 500, 510);
+    assert_near(curve->points[curve->count - 1].y, 7, 1e-9);
+    assert_string_equal(aq_run_plots_at(plots, 1)->x_label, "learner steps");
+    assert_string_equal(aq_run_plots_at(plots, 2)->x_label, "environment steps");
     aq_run_plots_destroy(plots);
 }
 
@@ -355,8 +355,8 @@ TEST_IN_FOLDER(runs_are_read_once_for_all_plots)
     assert_int_equal(aq_run_plots_create(runs, 1, options, 2, &plots, NULL), 0);
     (void)alarm(0);
     assert_int_equal(waitpid(writer, NULL, 0), writer);
-    assert_near(aq_run_plot_curve(aq_run_plots_at(plots, 0), 0).points[0].y, 7, 1e-9);
-    assert_near(aq_run_plot_curve(aq_run_plots_at(plots, 1), 0).points[0].y, 2, 1e-9);
+    assert_near(aq_run_plots_at(plots, 0)->curves[0].points[0].y, 7, 1e-9);
+    assert_near(aq_run_plots_at(plots, 1)->curves[0].points[0].y, 2, 1e-9);
     aq_run_plots_destroy(plots);
 }
 
@@ -373,10 +373,10 @@ TEST_IN_FOLDER(a_picture_says_what_became_of_runs_that_ended)
     const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b")};
     assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plots, NULL), 0);
     const aq_run_plot *plot = aq_run_plots_at(plots, 0);
-    aq_run_curve curve = aq_run_plot_curve(plot, 0);
-    assert_int_equal(curve.ended, 1);
+    const aq_run_curve *curve = &plot->curves[0];
+    assert_int_equal(curve->ended, 1);
     /* Smoothed by two: 15 where one ends, and 55 of the other carried on. */
-    assert_near(curve.points[curve.count - 1].y, 35, 1e-9);
+    assert_near(curve->points[curve->count - 1].y, 35, 1e-9);
     const char *picture = picture_of(plot);
     assert_says(picture, "1 of 2 runs ended before others, and are carried on");
     assert_says(picture, "from the least to the greatest");
@@ -387,8 +387,8 @@ TEST_IN_FOLDER(a_picture_says_what_became_of_runs_that_ended)
     options.end = AQ_BAND_CUT;
     assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plots, NULL), 0);
     plot = aq_run_plots_at(plots, 0);
-    curve = aq_run_plot_curve(plot, 0);
-    assert_true(curve.points[curve.count - 1].x < 500);
+    curve = &plot->curves[0];
+    assert_true(curve->points[curve->count - 1].x < 500);
     assert_says(picture_of(plot), "where their curves are cut");
     aq_run_plots_destroy(plots);
 }
@@ -403,9 +403,8 @@ TEST_IN_FOLDER(a_run_without_points_is_not_counted_as_drawn)
     const char *const runs[] = {cli_path(state, "a"), cli_path(state, "b")};
     assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plots, NULL), 0);
     const aq_run_plot *plot = aq_run_plots_at(plots, 0);
-    assert_int_equal(aq_run_plot_curve(plot, 0).run_count, 1);
-    assert_string_equal(aq_run_plot_note(plot, 1),
-                        "1 of 2 runs have no such figure, and are left out");
+    assert_int_equal(plot->curves[0].run_count, 1);
+    assert_string_equal(plot->notes[1], "1 of 2 runs have no such figure, and are left out");
     aq_run_plots_destroy(plots);
 }
 
@@ -426,8 +425,8 @@ TEST_IN_FOLDER(folders_of_other_things_are_skipped_with_a_word)
     assert_int_equal(aq_run_plots_create(runs, 2, &options, 1, &plots, NULL), 0);
     const aq_run_plot *plot = aq_run_plots_at(plots, 0);
     assert_says(skipped, "notes is no run folder");
-    assert_int_equal(aq_run_plot_curves(plot), 1);
-    assert_string_equal(aq_run_plot_curve(plot, 0).name, runs[1]);
+    assert_int_equal(plot->curve_count, 1);
+    assert_string_equal(plot->curves[0].name, runs[1]);
     aq_run_plots_destroy(plots);
     const char *const strays[] = {cli_path(state, "notes"), cli_path(state, "nowhere")};
     assert_refused(aq_run_plots_create(strays, 2, &options, 1, &plots, &refusal), AQ_E_NOT_FOUND,
@@ -446,9 +445,9 @@ TEST_IN_FOLDER(long_times_are_in_minutes)
     const char *const runs[] = {cli_path(state, "a")};
     assert_int_equal(aq_run_plots_create(runs, 1, &options, 1, &plots, NULL), 0);
     const aq_run_plot *plot = aq_run_plots_at(plots, 0);
-    assert_string_equal(aq_run_plot_x_label(plot), "time (min)");
-    const aq_run_curve curve = aq_run_plot_curve(plot, 0);
-    assert_true(curve.points[curve.count - 1].x > 119 && curve.points[curve.count - 1].x < 120);
+    assert_string_equal(plot->x_label, "time (min)");
+    const aq_run_curve *curve = &plot->curves[0];
+    assert_true(curve->points[curve->count - 1].x > 119 && curve->points[curve->count - 1].x < 120);
     aq_run_plots_destroy(plots);
 }
 
