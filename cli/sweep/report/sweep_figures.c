@@ -18,12 +18,6 @@
 
 enum { CELLS = 200, PATH_BYTES = PATH_MAX + 256 };
 
-const char *aq_sweep_chart_name(enum aq_sweep_chart chart)
-{
-    static const char *const names[] = {AQ_SWEEP_CHARTS(AQ_CHOICE_WORD)};
-    return names[chart];
-}
-
 static const aq_plot_point gap = {.x = NAN, .y = NAN, .low = NAN, .high = NAN};
 
 /* What counts as a cost; seconds where nothing does. */
@@ -285,38 +279,26 @@ static void draw_lineage(const aq_sweep_summary *summary, aq_long_text *out)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-bool aq_sweep_chart_has_data(const aq_sweep_summary *summary, enum aq_sweep_chart chart)
+static bool has_winner(const aq_sweep_summary *summary)
 {
-    switch (chart) {
-    case AQ_SWEEP_CHART_CURVES:
-        return summary->reported.stage != AQ_SWEEP_NONE;
-    case AQ_SWEEP_CHART_LINEAGE:
-        return summary->study->spec->method == AQ_SWEEP_PBT && summary->count > 0;
-    default:
-        return summary->winner != AQ_SWEEP_NONE;
-    }
+    return summary->winner != AQ_SWEEP_NONE;
 }
 
-void aq_sweep_chart_draw(const aq_sweep_summary *summary, enum aq_sweep_chart chart,
-                         aq_long_text *out)
+static bool has_report(const aq_sweep_summary *summary)
 {
-    switch (chart) {
-    case AQ_SWEEP_CHART_BEST:
-        draw_best(summary, out);
-        break;
-    case AQ_SWEEP_CHART_CURVES:
-        draw_curves(summary, out);
-        break;
-    case AQ_SWEEP_CHART_FRONT:
-        draw_front(summary, out);
-        break;
-    case AQ_SWEEP_CHART_IMPORTANCE:
-        draw_importance(summary, out);
-        break;
-    case AQ_SWEEP_CHART_COORDINATES:
-        aq_sweep_coordinates_draw(summary, out);
-        break;
-    default:
-        draw_lineage(summary, out);
-    }
+    return summary->reported.stage != AQ_SWEEP_NONE;
 }
+
+static bool has_members(const aq_sweep_summary *summary)
+{
+    return summary->study->spec->method == AQ_SWEEP_PBT && summary->count > 0;
+}
+
+const aq_sweep_chart aq_sweep_charts[AQ_SWEEP_CHART_COUNT] = {
+    {"best", has_winner, draw_best},     /* the best so far, against what was spent */
+    {"curves", has_report, draw_curves}, /* the winner and what is given, over their seeds */
+    {"front", has_winner, draw_front},   /* scores against costs, and what no other beats */
+    {"importance", has_winner, draw_importance},
+    {"coordinates", has_winner, aq_sweep_coordinates_draw}, /* a line for each trial's settings */
+    {"lineage", has_members, draw_lineage}, /* of a population: who went on from whom */
+};

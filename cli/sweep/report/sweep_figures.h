@@ -6,23 +6,16 @@
 
 #include "cli/sweep/report/sweep_summary.h"
 #include "cli/text/long_text.h"
-#include "common/base/choice.h"
 
-#define AQ_SWEEP_CHARTS(X)                                                                         \
-    X(AQ_SWEEP_CHART_BEST, "best")     /* the best so far, against what was spent */               \
-    X(AQ_SWEEP_CHART_CURVES, "curves") /* the winner and what is given, over their seeds */        \
-    X(AQ_SWEEP_CHART_FRONT, "front")   /* scores against costs, and what no other beats */         \
-    X(AQ_SWEEP_CHART_IMPORTANCE, "importance")                                                     \
-    X(AQ_SWEEP_CHART_COORDINATES, "coordinates") /* a line through the settings of each trial */   \
-    X(AQ_SWEEP_CHART_LINEAGE, "lineage")         /* of a population: who went on from whom */
-enum aq_sweep_chart { AQ_SWEEP_CHARTS(AQ_CHOICE_CONSTANT) AQ_SWEEP_CHART_COUNT };
-const char *aq_sweep_chart_name(enum aq_sweep_chart chart); /* static storage */
+typedef struct aq_sweep_chart {
+    const char *name; /* of its file: "best" */
+    /* Whether there is anything to show in it. */
+    bool (*has_data)(const aq_sweep_summary *summary);
+    /* Appends it. What goes wrong is the text's failure. */
+    void (*draw)(const aq_sweep_summary *summary, aq_long_text *out);
+} aq_sweep_chart;
 
-/* Whether there is anything to show in it. */
-bool aq_sweep_chart_has_data(const aq_sweep_summary *summary, enum aq_sweep_chart chart);
-
-/* Appends it. What goes wrong is the text's failure. */
-void aq_sweep_chart_draw(const aq_sweep_summary *summary, enum aq_sweep_chart chart,
-                         aq_long_text *out);
+enum { AQ_SWEEP_CHART_COUNT = 6 };
+extern const aq_sweep_chart aq_sweep_charts[AQ_SWEEP_CHART_COUNT]; /* as the page has them */
 
 #endif

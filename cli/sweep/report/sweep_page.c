@@ -120,13 +120,12 @@ static void add_charts(const aq_sweep_summary *summary, aq_long_text *out)
 {
     aq_long_text_add(out, "<div class=\"figures\">\n");
     for (int i = 0; i < AQ_SWEEP_CHART_COUNT; i++) {
-        const enum aq_sweep_chart chart = (enum aq_sweep_chart)i;
-        if (!aq_sweep_chart_has_data(summary, chart)) {
-            continue;
+        const aq_sweep_chart *chart = &aq_sweep_charts[i];
+        if (chart->has_data(summary)) {
+            aq_long_text_add(out, "<figure id=\"%s\">\n", chart->name);
+            chart->draw(summary, out);
+            aq_long_text_add(out, "</figure>\n");
         }
-        aq_long_text_add(out, "<figure id=\"%s\">\n", aq_sweep_chart_name(chart));
-        aq_sweep_chart_draw(summary, chart, out);
-        aq_long_text_add(out, "</figure>\n");
     }
     aq_long_text_add(out, "</div>\n");
 }

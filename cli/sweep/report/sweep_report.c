@@ -26,16 +26,17 @@ static int write_text(const aq_sweep_summary *summary, const char *name, text_wr
     return aq_long_text_end(&text, summary->dir, name, error);
 }
 
-static int write_chart(const aq_sweep_summary *summary, enum aq_sweep_chart chart, aq_error *error)
+static int write_chart(const aq_sweep_summary *summary, const aq_sweep_chart *chart,
+                       aq_error *error)
 {
     char name[64];
     aq_long_text svg;
-    if (!aq_sweep_chart_has_data(summary, chart)) {
+    if (!chart->has_data(summary)) {
         return 0;
     }
-    (void)snprintf(name, sizeof(name), "%s.svg", aq_sweep_chart_name(chart));
+    (void)snprintf(name, sizeof(name), "%s.svg", chart->name);
     aq_long_text_init(&svg, AQ_PLOT_BYTES_MAX);
-    aq_sweep_chart_draw(summary, chart, &svg);
+    chart->draw(summary, &svg);
     return aq_long_text_end(&svg, summary->dir, name, error);
 }
 
@@ -43,7 +44,7 @@ int aq_sweep_report_write(const aq_sweep_summary *summary, aq_error *error)
 {
     int rc = aq_json_file_write(aq_sweep_json(summary), 10, summary->dir, "sweep.json", error);
     for (int i = 0; rc == 0 && i < AQ_SWEEP_CHART_COUNT; i++) {
-        rc = write_chart(summary, (enum aq_sweep_chart)i, error);
+        rc = write_chart(summary, &aq_sweep_charts[i], error);
     }
     rc = rc != 0 ? rc : write_text(summary, "trials.csv", aq_sweep_csv_trials, error);
     rc = rc != 0 ? rc : write_text(summary, "runs.csv", aq_sweep_csv_runs, error);
