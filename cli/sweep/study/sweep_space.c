@@ -10,18 +10,6 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 
-static const char *const scale_names[] = {AQ_SWEEP_SCALES(AQ_CHOICE_WORD) NULL};
-
-const char *aq_sweep_scale_name(enum aq_sweep_scale scale)
-{
-    return scale_names[scale];
-}
-
-int aq_sweep_scale_find(const char *name)
-{
-    return aq_choice_find(scale_names, name);
-}
-
 /* ---- scales --------------------------------------------------------------------------------- */
 
 static double within(double value, double low, double high)

@@ -29,8 +29,6 @@ enum {
     X(AQ_SWEEP_LOGIT, "logit") /* dense at both ends of 0 to 1, as a discount is */                \
     X(AQ_SWEEP_CHOICE, "choice")
 enum aq_sweep_scale { AQ_SWEEP_SCALES(AQ_CHOICE_CONSTANT) };
-const char *aq_sweep_scale_name(enum aq_sweep_scale scale); /* static storage */
-int aq_sweep_scale_find(const char *name) AQ_MUST_USE;      /* AQ_E_INVALID */
 
 typedef struct aq_sweep_dim {
     char key[AQ_SETTINGS_KEY_MAX + 1];

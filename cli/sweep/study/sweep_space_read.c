@@ -19,6 +19,8 @@
 
 enum { POINTS_DEFAULT = 3, POINTS_MAX = 64 };
 
+static const char *const scale_names[] = {AQ_SWEEP_SCALES(AQ_CHOICE_WORD) NULL};
+
 /* ---- what is wrong -------------------------------------------------------------------------- */
 
 int aq_sweep_wrong(const aq_sweep_reader *reader, aq_yaml_node node, const char *format, ...)
@@ -145,7 +147,7 @@ static int check_ends(const aq_sweep_reader *reader, aq_yaml_node node, const aq
     }
     if (!is_above || (dim->scale == AQ_SWEEP_LOGIT && dim->high >= 1)) {
         return aq_sweep_wrong(
-            reader, node, "%s: a range of %s is %s", dim->key, aq_sweep_scale_name(dim->scale),
+            reader, node, "%s: a range of %s is %s", dim->key, scale_names[dim->scale],
             dim->scale == AQ_SWEEP_LOGIT ? "between 0 and 1, without either" : "above 0");
     }
     if (dim->scale == AQ_SWEEP_POW2 &&
@@ -230,13 +232,12 @@ static int take_points(const aq_sweep_reader *reader, aq_yaml_node node, aq_swee
 
 static int take_scaled(const aq_sweep_reader *reader, aq_yaml_node node, aq_sweep_dim *dim)
 {
-    static const char *const keys[] = {"linear", "log",    "pow2", "logit",
-                                       "choice", "points", "when", NULL};
+    static const char *const keys[] = {AQ_SWEEP_SCALES(AQ_CHOICE_WORD) "points", "when", NULL};
     const aq_yaml_node points = aq_yaml_find(node, "points");
     int rc = aq_sweep_keys_check(reader, node, keys);
     size_t scales = 0;
     for (size_t i = 0; rc == 0 && i < aq_yaml_count(node); i++) {
-        const int scale = aq_sweep_scale_find(aq_yaml_key_at(node, i));
+        const int scale = aq_choice_find(scale_names, aq_yaml_key_at(node, i));
         if (scale < 0) {
             continue;
         }
