@@ -202,11 +202,6 @@ const aq_sweep_study *aq_sweep_desk_study(const aq_sweep_desk *desk)
     return &desk->study;
 }
 
-const char *aq_sweep_desk_dir(const aq_sweep_desk *desk)
-{
-    return desk->dir;
-}
-
 int aq_sweep_desk_look(aq_sweep_desk *desk, aq_error *error)
 {
     return aq_sweep_journal_read(desk->journal, &desk->study, error);

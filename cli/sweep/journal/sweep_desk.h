@@ -47,7 +47,6 @@ void aq_sweep_desk_wait_by(aq_sweep_desk *desk, aq_sweep_wait wait, void *user);
 
 /* As it was at the last visit. */
 const aq_sweep_study *aq_sweep_desk_study(const aq_sweep_desk *desk);
-const char *aq_sweep_desk_dir(const aq_sweep_desk *desk);
 
 /* Looks at what others did; writes nothing. */
 int aq_sweep_desk_look(aq_sweep_desk *desk, aq_error *error) AQ_MUST_USE;

@@ -110,8 +110,8 @@ typedef struct aq_sweep_plan {
     double least_return;   /* of episodes by chance: what a run is worth before it has shown more */
 } aq_sweep_plan;
 
-/* Whether trials would be trained here as where that sum is of, opening the task: presets may be
- * others. AQ_E_FOREIGN, and what checking says. */
+/* Whether trials would be trained here as where that sum is of: presets may be others. Opens the
+ * task, whose code may not be allowed to run (env_code.h). AQ_E_FOREIGN, and what checking says. */
 int aq_sweep_spec_check_same(const aq_sweep_spec *spec, uint32_t settings_sum,
                              aq_error *error) AQ_MUST_USE;
 

@@ -26,16 +26,6 @@ static const aq_sweep_stage *stage_of(const aq_sweep_study *study, size_t run)
     return &study->stages[study->runs[run].stage];
 }
 
-int aq_sweep_training_check(const aq_sweep_study *study, aq_error *error)
-{
-    return aq_sweep_spec_check_same(study->spec, study->plan.settings_sum, error);
-}
-
-bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run)
-{
-    return aq_sweep_run_trained(study, run) != run;
-}
-
 void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size_t run, char *out,
                               size_t size)
 {
@@ -269,7 +259,7 @@ bool aq_sweep_training_outcome(const aq_sweep_study *study, const char *dir, siz
     const double steps = (double)aq_sweep_study_steps(study, stage->rung);
     aq_sweep_outcome outcome = {0};
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
-    if (aq_sweep_training_is_carried(study, run)) {
+    if (aq_sweep_run_trained(study, run) != run) {
         outcome = study->runs[aq_sweep_run_trained(study, run)].outcome;
         take_curve(study, folder, steps, &outcome);
     } else {

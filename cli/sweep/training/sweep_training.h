@@ -12,17 +12,10 @@
 #include "cli/sweep/study/sweep_study.h"
 #include "common/base/error.h"
 
-/* Whether the task is there, its code is allowed to run (env_code.h), and presets are as they were
- * when the sweep was begun. */
-int aq_sweep_training_check(const aq_sweep_study *study, aq_error *error) AQ_MUST_USE;
-
 /* DIR/NAME, NAME.json and NAME.log are a run's; see aq_sweep_run_name. A run whose predecessor was
  * solved is not trained: its folder is that one's. */
 void aq_sweep_training_folder(const aq_sweep_study *study, const char *dir, size_t run, char *out,
                               size_t size);
-
-/* Whether nothing is left to train, since it was solved, or failed, before. */
-bool aq_sweep_training_is_carried(const aq_sweep_study *study, size_t run);
 
 /* Makes its folder fit for the attempt that the study knows of, whose lease holds: what is half
  * there is gone on with, what comes from another run is copied. AQ_E_AGAIN: processes of another

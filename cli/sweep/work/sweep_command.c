@@ -188,8 +188,6 @@ static int show(const aq_sweep_summary *summary, aq_json_form json, aq_error *er
 static int sweep(void *given, aq_error *error)
 {
     const sweep_arguments *arguments = given;
-    const aq_sweep_drive_options options = {.workers = arguments->workers,
-                                            .quiet = arguments->quiet};
     char dir[PATH_MAX];
     bool is_stopped = false;
     aq_sweep_desk *desk = NULL;
@@ -203,7 +201,7 @@ static int sweep(void *given, aq_error *error)
         (void)fprintf(stderr, "sweeping in %s\n", dir);
     }
     if (rc == 0) {
-        rc = aq_sweep_drive(dir, &options, &is_stopped, error);
+        rc = aq_sweep_drive(dir, arguments->workers, arguments->quiet, &is_stopped, error);
     }
     if (rc == 0) {
         rc = aq_sweep_desk_open(dir, "", &desk, error);

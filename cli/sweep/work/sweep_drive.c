@@ -12,7 +12,6 @@
 #include "cli/launch/own_loop.h"
 #include "cli/sweep/journal/sweep_desk.h"
 #include "cli/sweep/report/sweep_table.h"
-#include "cli/sweep/training/sweep_training.h"
 #include "common/base/memory.h"
 #include "common/sys/process.h"
 
@@ -130,7 +129,8 @@ static int begin(drive *its, aq_error *error)
     its->again.data = its;
     int rc = aq_process_find_program("actorq", "cli", its->program, sizeof(its->program), error);
     rc = rc != 0 ? rc : aq_sweep_desk_open(its->dir, "", &its->desk, error);
-    return rc != 0 ? rc : aq_sweep_training_check(aq_sweep_desk_study(its->desk), error);
+    const aq_sweep_study *study = rc == 0 ? aq_sweep_desk_study(its->desk) : NULL;
+    return rc != 0 ? rc : aq_sweep_spec_check_same(study->spec, study->plan.settings_sum, error);
 }
 
 static int run_all(drive *its, aq_error *error)
@@ -155,8 +155,7 @@ static int run_all(drive *its, aq_error *error)
     return rc;
 }
 
-int aq_sweep_drive(const char *dir, const aq_sweep_drive_options *options, bool *ret_stopped,
-                   aq_error *error)
+int aq_sweep_drive(const char *dir, size_t workers, bool quiet, bool *ret_stopped, aq_error *error)
 {
     drive *its = aq_alloc(1, sizeof(*its));
     int rc = its != NULL ? aq_own_loop_init(&its->loop, on_signal, its, error)
@@ -166,8 +165,8 @@ int aq_sweep_drive(const char *dir, const aq_sweep_drive_options *options, bool 
         return rc;
     }
     its->dir = dir;
-    its->is_quiet = options->quiet;
-    its->count = options->workers > 0 ? options->workers : aq_own_child_runs_fitting();
+    its->is_quiet = quiet;
+    its->count = workers > 0 ? workers : aq_own_child_runs_fitting();
     its->children = aq_alloc(its->count, sizeof(*its->children));
     rc = its->children != NULL ? begin(its, error) : aq_fail(error, AQ_E_NOMEM, "out of memory");
     if (rc == 0) {

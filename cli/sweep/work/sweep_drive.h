@@ -12,13 +12,9 @@
 
 enum { AQ_SWEEP_WORKERS_MAX = 1024 };
 
-typedef struct aq_sweep_drive_options {
-    size_t workers; /* 0: as many as there are processors for */
-    bool quiet;     /* without a line of progress */
-} aq_sweep_drive_options;
-
-/* Until the sweep in `dir` has ended, or a signal has. Fails when no worker can work. */
-int aq_sweep_drive(const char *dir, const aq_sweep_drive_options *options, bool *ret_stopped,
+/* Until the sweep in `dir` has ended, or a signal has. `workers` 0: as many as there are processors
+ * for; `quiet`: without a line of progress. Fails when no worker can work. */
+int aq_sweep_drive(const char *dir, size_t workers, bool quiet, bool *ret_stopped,
                    aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -37,11 +37,10 @@ static const aq_options options_page = {
 static int work(void *given, aq_error *error)
 {
     const work_arguments *arguments = given;
-    const aq_sweep_drive_options options = {.workers = arguments->workers,
-                                            .quiet = arguments->quiet};
     bool is_stopped = false;
     int rc = arguments->workers > 1
-                 ? aq_sweep_drive(arguments->folder, &options, &is_stopped, error)
+                 ? aq_sweep_drive(arguments->folder, arguments->workers, arguments->quiet,
+                                  &is_stopped, error)
                  : aq_sweep_work(arguments->folder, arguments->quiet, &is_stopped, error);
     return rc == 0 && is_stopped
                ? aq_fail(error, AQ_E_CLOSED, "stopped; what was begun goes on elsewhere")

@@ -39,7 +39,9 @@ enum {
 typedef struct worker {
     aq_own_loop loop;
     uv_timer_t beat, pause;
+    const char *dir;
     aq_sweep_desk *desk;
+    const aq_sweep_study *study; /* the desk's */
     aq_sweep_presence *presence;
     aq_own_child child;
     char program[PATH_MAX];
@@ -142,16 +144,14 @@ static int apart(worker *its, folder_work act, size_t run, aq_error *error)
 
 static int prepare_folder(const worker *its, size_t run, aq_error *error)
 {
-    return aq_sweep_training_prepare(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk),
-                                     run, error);
+    return aq_sweep_training_prepare(its->study, its->dir, run, error);
 }
 
 static int prune(const worker *its, size_t run, aq_error *error)
 {
     aq_sweep_pruned ignored;
     (void)run;
-    return aq_sweep_prune(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk), &ignored) !=
-                   0
+    return aq_sweep_prune(its->study, its->dir, &ignored) != 0
                ? aq_fail(error, AQ_E_NOMEM, "out of memory")
                : 0;
 }
@@ -176,19 +176,17 @@ static int prepare(worker *its, size_t run, uint32_t attempt, aq_error *error)
 static int train(worker *its, size_t run, uint32_t attempt, aq_error *error)
 {
     its->ended_by = 0;
-    if (aq_sweep_training_is_carried(aq_sweep_desk_study(its->desk), run)) {
+    if (aq_sweep_run_trained(its->study, run) != run) { /* nothing is left to train */
         return 0;
     }
     int rc = prepare(its, run, attempt, error);
-    if (rc != 0 || its->is_stopped ||
-        aq_sweep_training_is_over(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk),
-                                  run)) {
+    if (rc != 0 || its->is_stopped || aq_sweep_training_is_over(its->study, its->dir, run)) {
         return rc;
     }
     its->child = (aq_own_child){.user = its, .ended = on_child_ended};
-    rc = aq_sweep_training_start(aq_sweep_desk_study(its->desk), aq_sweep_desk_dir(its->desk), run,
-                                 its->program, aq_sweep_presence_file(its->presence), &its->loop.uv,
-                                 &its->child, error);
+    rc = aq_sweep_training_start(its->study, its->dir, run, its->program,
+                                 aq_sweep_presence_file(its->presence), &its->loop.uv, &its->child,
+                                 error);
     while (rc == 0 && its->child.is_running) {
         (void)uv_run(&its->loop.uv, UV_RUN_DEFAULT);
     }
@@ -197,10 +195,10 @@ static int train(worker *its, size_t run, uint32_t attempt, aq_error *error)
 
 static void say(const worker *its, size_t run, const aq_sweep_outcome *outcome)
 {
-    const aq_sweep_study *study = aq_sweep_desk_study(its->desk);
+    const enum aq_sweep_figure scored = its->study->spec->score;
     char name[96];
     aq_figure score, wall;
-    aq_sweep_run_name(study, run, name, sizeof(name));
+    aq_sweep_run_name(its->study, run, name, sizeof(name));
     if (its->is_quiet) {
         return;
     }
@@ -210,9 +208,8 @@ static void say(const worker *its, size_t run, const aq_sweep_outcome *outcome)
     if (outcome->is_failed) {
         aq_print_line(stderr, "%s: %s", name + strlen("runs/"), outcome->reason);
     } else {
-        aq_print_line(stderr, "%s: %s %s, %s", name + strlen("runs/"),
-                      aq_sweep_figure_name(study->spec->score),
-                      aq_figure_return(&score, outcome->figures[study->spec->score]),
+        aq_print_line(stderr, "%s: %s %s, %s", name + strlen("runs/"), aq_sweep_figure_name(scored),
+                      aq_figure_return(&score, outcome->figures[scored]),
                       aq_figure_duration(&wall, outcome->figures[AQ_SWEEP_WALL]));
     }
 }
@@ -222,8 +219,7 @@ static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
     aq_sweep_outcome outcome;
     int rc = train(its, run, attempt, error);
     const bool is_left = rc != 0 || its->is_stopped || its->ended_by != 0;
-    if (is_left || !aq_sweep_training_outcome(aq_sweep_desk_study(its->desk),
-                                              aq_sweep_desk_dir(its->desk), run, &outcome)) {
+    if (is_left || !aq_sweep_training_outcome(its->study, its->dir, run, &outcome)) {
         aq_error late;
         const int gave = aq_sweep_desk_release(its->desk, now(), run, attempt, its->is_stopped,
                                                rc != 0 ? &late : error);
@@ -242,7 +238,7 @@ static int do_run(worker *its, size_t run, uint32_t attempt, aq_error *error)
 /* By one of the workers, with the first run of each round, and when all is over. */
 static int tidy(worker *its, aq_error *error)
 {
-    return aq_sweep_desk_study(its->desk)->spec->prunes ? apart(its, prune, 0, error) : 0;
+    return its->study->spec->prunes ? apart(its, prune, 0, error) : 0;
 }
 
 static bool begins_round(const aq_sweep_study *study, size_t run)
@@ -262,7 +258,7 @@ static int work(worker *its, aq_error *error)
         uint32_t attempt = 0;
         int rc = aq_sweep_desk_claim(its->desk, now(), &errand, &run, &attempt, error);
         if (rc == 0 && errand == AQ_SWEEP_RUN_IT) {
-            rc = begins_round(aq_sweep_desk_study(its->desk), run) ? tidy(its, error) : 0;
+            rc = begins_round(its->study, run) ? tidy(its, error) : 0;
             rc = rc != 0 ? rc : do_run(its, run, attempt, error);
             pause_ms = LOOK_MS;
         } else if (rc == 0 && errand == AQ_SWEEP_WAIT) {
@@ -308,6 +304,7 @@ int aq_sweep_work(const char *dir, bool quiet, bool *ret_stopped, aq_error *erro
         aq_free(its);
         return rc;
     }
+    its->dir = dir;
     its->is_quiet = quiet;
     name_worker(its);
     rc = begin(its, error);
@@ -316,7 +313,8 @@ int aq_sweep_work(const char *dir, bool quiet, bool *ret_stopped, aq_error *erro
     }
     if (rc == 0) {
         aq_sweep_desk_wait_by(its->desk, wait_for_lock, its);
-        rc = aq_sweep_training_check(aq_sweep_desk_study(its->desk), error);
+        its->study = aq_sweep_desk_study(its->desk);
+        rc = aq_sweep_spec_check_same(its->study->spec, its->study->plan.settings_sum, error);
     }
     if (rc == 0) {
         rc = aq_sweep_presence_create(dir, its->name, &its->presence, error);
