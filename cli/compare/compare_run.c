@@ -22,6 +22,7 @@
 #include "common/base/clock.h"
 #include "common/base/plain_text.h"
 #include "common/config/gradient_rows.h"
+#include "common/policy/format.h"
 #include "common/sys/file.h"
 #include "common/sys/machine.h"
 
@@ -120,8 +121,9 @@ static void take_report(const aq_run_config *config, const char *dir, const aq_t
     run->cpus = aq_machine_cpu_count();
     judge_end(dir, run);
     if (aq_train_report_make(config, dir, result, &report, &problem) == 0) {
-        run->return_fresh = report.return_mean;
-        (void)snprintf(run->format, sizeof(run->format), "%s", report.format);
+        run->return_fresh = report.kept.return_mean;
+        (void)snprintf(run->format, sizeof(run->format), "%s",
+                       report.kept.episodes > 0 ? aq_format_name(report.kept.format) : "");
     } else {
         aq_print_line(stderr, "%s: %s", dir, problem.text);
     }

@@ -69,7 +69,7 @@ static void evaluate(next_steps *next, const char *precision)
 
 static void look_at_policy(next_steps *next)
 {
-    const bool is_fp32 = next->report->policy_format == AQ_FORMAT_F32;
+    const bool is_fp32 = next->report->kept.format == AQ_FORMAT_F32;
     evaluate(next, "");
     evaluate(next, is_fp32 ? "--precision int8" : "--precision fp32");
     begin(next, "inspect");
@@ -103,8 +103,8 @@ static void calm_down(next_steps *next)
 
 static void add_members(next_steps *next)
 {
-    if (next->report->learners > 1) {
-        add(next, "--learners %" PRIu64, next->report->learners);
+    if (next->report->result->learners > 1) {
+        add(next, "--learners %" PRIu64, next->report->result->learners);
     }
     add(next, "%s", next->options->no_evaluator ? "--no-evaluator" : "");
 }
@@ -130,7 +130,7 @@ static void compare_formats(next_steps *next)
     char path[PATH_MAX + 16], word[WORD_MAX];
     const bool is_fp32 = aq_run_config_format(config) == AQ_FORMAT_F32;
     const bool left_fp32 =
-        next->report->policy_format == AQ_FORMAT_F32 && next->report->policy_fallbacks == 0;
+        next->report->kept.format == AQ_FORMAT_F32 && next->report->policy_fallbacks == 0;
     if (is_fp32 ? !next->report->int8_quantizes : left_fp32) {
         return; /* nothing is quantized: it would be the same run */
     }
@@ -161,7 +161,7 @@ void aq_next_steps_print(const aq_train_report *report, const aq_train_options *
     (void)aq_shell_program(next.program, sizeof(next.program));
     (void)aq_shell_word(next.run, sizeof(next.run), report->run_dir);
     (void)printf("\nTry next:\n");
-    if (report->episodes > 0) {
+    if (report->kept.episodes > 0) {
         look_at_policy(&next);
     }
     begin(&next, "dashboard");
@@ -170,7 +170,7 @@ void aq_next_steps_print(const aq_train_report *report, const aq_train_options *
     if (report->state != AQ_RUN_SOLVED) {
         go_on(&next);
     }
-    if (report->episodes > 0 && report->state != AQ_RUN_DIVERGED) {
+    if (report->kept.episodes > 0 && report->state != AQ_RUN_DIVERGED) {
         compare_formats(&next);
     }
 }

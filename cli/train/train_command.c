@@ -307,8 +307,8 @@ static int train_one(aq_train_arguments *arguments, const aq_run_config *config,
     }
     if (rc == 0 && report.state == AQ_RUN_DIVERGED) {
         rc = say_diverged(arguments->options.run_dir, error);
-    } else if (rc == 0 && report.trouble[0] != '\0') {
-        rc = aq_fail(error, AQ_E_IO, "the run ended in trouble: %s", report.trouble);
+    } else if (rc == 0 && result.trouble[0] != '\0') {
+        rc = aq_fail(error, AQ_E_IO, "the run ended in trouble: %s", result.trouble);
     } else if (rc == 0) {
         rc = unjudged; /* `error` has it */
     }

@@ -21,7 +21,6 @@
 #include "common/wire/wire_policy.h"
 #include "envs/env_open.h"
 #include "quantizer/engine/engine.h"
-#include "rollout/evaluation.h"
 
 /* Gymnasium's convention for a task's threshold. */
 enum { REPORT_EPISODES = 100 };
@@ -65,13 +64,12 @@ static int judge_fp32(aq_env *env, aq_train_report *report, aq_error *error)
     char path[PATH_MAX + 16];
     aq_evaluation evaluation;
     (void)snprintf(path, sizeof(path), "%s/policy.fp32.aq", report->run_dir);
-    if (report->policy_format == AQ_FORMAT_F32 || !aq_path_exists(path)) {
+    if (report->kept.format == AQ_FORMAT_F32 || !aq_path_exists(path)) {
         return 0;
     }
     int rc = evaluate(report, env, path, &evaluation, error);
-    if (rc == 0 && evaluation.version == report->policy_version) {
-        report->fp32_mean = evaluation.return_mean;
-        report->fp32_std = evaluation.return_std;
+    if (rc == 0 && evaluation.version == report->kept.version) {
+        report->exact = evaluation;
     }
     return rc;
 }
@@ -80,7 +78,6 @@ static int judge_fp32(aq_env *env, aq_train_report *report, aq_error *error)
 static int judge(aq_train_report *report, aq_error *error)
 {
     char path[PATH_MAX + 16];
-    aq_evaluation evaluation = {0};
     aq_env *env = NULL;
     (void)snprintf(path, sizeof(path), "%s/policy.aq", report->run_dir);
     int rc = aq_env_open_to_act(report->config->task, &env, error);
@@ -88,17 +85,8 @@ static int judge(aq_train_report *report, aq_error *error)
         rc = aq_run_config_threshold(report->config, env->reward_threshold, &report->threshold);
     }
     if (rc == 0 && aq_path_exists(path)) {
-        rc = evaluate(report, env, path, &evaluation, error);
-    }
-    if (rc == 0 && evaluation.episodes > 0) {
-        report->episodes = evaluation.episodes;
-        report->policy_version = evaluation.version;
-        report->policy_format = evaluation.format;
-        report->format = aq_format_name(evaluation.format);
-        report->return_mean = evaluation.return_mean;
-        report->return_std = evaluation.return_std;
-        report->cut_off = evaluation.cut_off;
-        rc = judge_fp32(env, report, error);
+        rc = evaluate(report, env, path, &report->kept, error);
+        rc = rc != 0 ? rc : judge_fp32(env, report, error);
     }
     aq_env_unref(env);
     return rc;
@@ -121,7 +109,7 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     aq_metrics_digest digest = {0};
     const int rc = aq_metrics_digest_read(run_dir, &digest, NULL);
     report->best = aq_metrics_digest_best(&digest);
-    if (rc != 0 || !digest.end || report->interrupted) {
+    if (rc != 0 || !digest.end || report->result->interrupted) {
         aq_metrics_digest_fini(&digest);
         return;
     }
@@ -170,26 +158,20 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
                          const aq_train_result *result, aq_train_report *ret_report,
                          aq_error *error)
 {
+    const aq_evaluation none = {.return_mean = NAN, .return_std = NAN};
     aq_train_report report = {
         .config = config,
         .run_dir = run_dir,
-        .wall_s = result->wall_s,
+        .result = result,
         .run_s = result->wall_s,
         .state = AQ_RUN_RUNNING,
         .threshold = NAN,
-        .learners = result->learners,
-        .restarts = result->restarts,
-        .interrupted = result->interrupted,
-        .trouble = result->trouble,
-        .return_mean = NAN,
-        .return_std = NAN,
+        .kept = none,
+        .exact = none,
         .best = {.mean = NAN, .std = NAN},
-        .fp32_mean = NAN,
-        .fp32_std = NAN,
         .gap_mean = NAN,
         .gap_ci95 = NAN,
         .products = "",
-        .format = "",
     };
     if (result->status && result->status->learner) {
         take_status(result->status, &report);
@@ -249,7 +231,7 @@ static json_t *reached_json(const aq_train_report *report)
 
 static const char *state_name(const aq_train_report *report)
 {
-    return report->interrupted               ? "interrupted"
+    return report->result->interrupted       ? "interrupted"
            : report->state == AQ_RUN_RUNNING ? "unknown"
                                              : aq_run_state_name(report->state);
 }
@@ -257,10 +239,11 @@ static const char *state_name(const aq_train_report *report)
 /* By more than chance explains: the means lie further apart than their standard errors allow. */
 static bool precisions_differ(const aq_train_report *report)
 {
+    const aq_evaluation *kept = &report->kept, *exact = &report->exact;
     const double variance =
-        report->return_std * report->return_std + report->fp32_std * report->fp32_std;
-    return fabs(report->return_mean - report->fp32_mean) >
-           AQ_SOLVED_ERRORS * sqrt(variance / report->episodes); /* never, for NaN */
+        kept->return_std * kept->return_std + exact->return_std * exact->return_std;
+    return fabs(kept->return_mean - exact->return_mean) >
+           AQ_SOLVED_ERRORS * sqrt(variance / kept->episodes); /* never, for NaN */
 }
 
 json_t *aq_train_report_json(const aq_train_report *report)
@@ -274,27 +257,29 @@ json_t *aq_train_report_json(const aq_train_report *report)
         aq_algorithm_names[report->config->learner.algorithm], "precision", precision_of(report),
         "seed", aq_json_count(report->config->seed), "env_steps", aq_json_count(report->env_steps),
         "learner_steps", aq_json_count(report->learner_steps), "wall_s",
-        aq_json_number(report->wall_s), "solved", report->state == AQ_RUN_SOLVED, "return_mean",
-        aq_json_number(report->return_mean), "return_std", aq_json_number(report->return_std),
-        "episodes", aq_json_count(report->episodes), "policy_version",
-        aq_json_count(report->policy_version), "policy_versions",
+        aq_json_number(report->result->wall_s), "solved", report->state == AQ_RUN_SOLVED,
+        "return_mean", aq_json_number(report->kept.return_mean), "return_std",
+        aq_json_number(report->kept.return_std), "episodes", aq_json_count(report->kept.episodes),
+        "policy_version", aq_json_count(report->kept.version), "policy_versions",
         aq_json_count(report->policy_versions), "broadcast_bytes",
         aq_json_count(report->broadcast_bytes), "broadcast_bytes_fp32",
-        aq_json_count(report->broadcast_bytes_fp32), "learners", aq_json_count(report->learners),
-        "restarts", aq_json_count(report->restarts), "interrupted", report->interrupted, "run",
+        aq_json_count(report->broadcast_bytes_fp32), "learners",
+        aq_json_count(report->result->learners), "restarts",
+        aq_json_count(report->result->restarts), "interrupted", report->result->interrupted, "run",
         aq_json_text(report->run_dir), "energy_j", known_number(report, report->energy.energy_j),
         "energy_source", report->energy.source, "cpu_s", known_number(report, report->energy.cpu_s),
         "gco2", known_number(report, report->energy.carbon_g), "gap_mean",
         aq_json_number(report->gap_mean), "gap_ci95", aq_json_number(report->gap_ci95),
         "gap_versions", aq_json_count(report->gap_versions), "gap_episodes",
         aq_json_count(report->gap_episodes), "format",
-        report->format[0] != '\0' ? json_string(report->format) : json_null(), "fallback_share",
-        aq_json_number(fallback_share(report)), "state", state_name(report), "limits_reached",
-        reached_json(report), "findings", aq_run_reasons_json(&report->reasons), "return_fp32_mean",
-        aq_json_number(report->fp32_mean), "return_fp32_std", aq_json_number(report->fp32_std),
-        "precisions_differ", precisions_differ(report), "trouble",
-        report->trouble[0] != '\0' ? aq_json_text(report->trouble) : json_null(), "cut_off",
-        aq_json_count(report->cut_off), "broadcast_packed_bytes_fp32",
+        report->kept.episodes > 0 ? json_string(aq_format_name(report->kept.format)) : json_null(),
+        "fallback_share", aq_json_number(fallback_share(report)), "state", state_name(report),
+        "limits_reached", reached_json(report), "findings", aq_run_reasons_json(&report->reasons),
+        "return_fp32_mean", aq_json_number(report->exact.return_mean), "return_fp32_std",
+        aq_json_number(report->exact.return_std), "precisions_differ", precisions_differ(report),
+        "trouble",
+        report->result->trouble[0] != '\0' ? aq_json_text(report->result->trouble) : json_null(),
+        "cut_off", aq_json_count(report->kept.cut_off), "broadcast_packed_bytes_fp32",
         report->broadcast_packed_bytes_fp32 > 0 ? aq_json_count(report->broadcast_packed_bytes_fp32)
                                                 : json_null(),
         "best_return", aq_json_number(report->best.mean), "best_episodes",
@@ -310,10 +295,10 @@ static const char *verdict(const aq_train_report *report, char *out, size_t size
     if (report->state == AQ_RUN_DIVERGED) {
         return "diverged (its last good checkpoint is kept)";
     }
-    if (!report->interrupted && report->state == AQ_RUN_RUNNING) {
+    if (!report->result->interrupted && report->state == AQ_RUN_RUNNING) {
         return "ended, and the learner did not say how";
     }
-    if (report->interrupted || report->state != AQ_RUN_BUDGET || count == 0) {
+    if (report->result->interrupted || report->state != AQ_RUN_BUDGET || count == 0) {
         return aq_run_state_text(state_name(report));
     }
     (void)snprintf(out, size, "ended at %s=%.15g%s", limits[0].key, limits[0].limit,
@@ -323,18 +308,19 @@ static const char *verdict(const aq_train_report *report, char *out, size_t size
 
 static void print_returns(const aq_train_report *report)
 {
-    const bool is_mixed = report->policy_format == AQ_FORMAT_MIXED;
+    const aq_evaluation *kept = &report->kept, *exact = &report->exact;
+    const bool is_mixed = kept->format == AQ_FORMAT_MIXED;
     char mean[32], deviation[32];
     (void)printf("  return     %s +- %s over %" PRIu32
                  " fresh greedy episodes (%s policy%s, version %" PRIu64 ")\n",
-                 aq_text_return(mean, sizeof(mean), report->return_mean, 1),
-                 aq_text_return(deviation, sizeof(deviation), report->return_std, 1),
-                 report->episodes, is_mixed ? precision_of(report) : report->format,
-                 is_mixed ? " but for some layers" : "", report->policy_version);
-    if (isfinite(report->fp32_mean)) {
+                 aq_text_return(mean, sizeof(mean), kept->return_mean, 1),
+                 aq_text_return(deviation, sizeof(deviation), kept->return_std, 1), kept->episodes,
+                 is_mixed ? precision_of(report) : aq_format_name(kept->format),
+                 is_mixed ? " but for some layers" : "", kept->version);
+    if (isfinite(exact->return_mean)) {
         (void)printf("  in fp32    %s +- %s over the same episodes%s\n",
-                     aq_text_return(mean, sizeof(mean), report->fp32_mean, 1),
-                     aq_text_return(deviation, sizeof(deviation), report->fp32_std, 1),
+                     aq_text_return(mean, sizeof(mean), exact->return_mean, 1),
+                     aq_text_return(deviation, sizeof(deviation), exact->return_std, 1),
                      precisions_differ(report) ? ": the two differ by more than chance" : "");
     }
 }
@@ -368,16 +354,16 @@ void aq_train_report_print(const aq_train_report *report)
     aq_figure share;
     char duration[32], steps[32], trained[32], ended[96];
     (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report, ended, sizeof(ended)),
-                 aq_text_duration(duration, sizeof(duration), report->wall_s));
-    if (report->episodes) {
+                 aq_text_duration(duration, sizeof(duration), report->result->wall_s));
+    if (report->kept.episodes > 0) {
         print_returns(report);
     }
     print_best(report);
-    if (report->cut_off > 0) {
+    if (report->kept.cut_off > 0) {
         (void)printf("  cut off    %" PRIu32
                      " of the episodes after %d steps: the task has no step "
                      "limit of its own\n",
-                     report->cut_off, AQ_TRIAL_EPISODE_STEPS_MAX);
+                     report->kept.cut_off, AQ_TRIAL_EPISODE_STEPS_MAX);
     }
     if (report->policy_fallbacks > 0) {
         (void)printf("  fallbacks  %s of the versions went out in fp32, not %s (see "
@@ -406,11 +392,11 @@ void aq_train_report_print(const aq_train_report *report)
         char line[AQ_ENERGY_LINE_MAX];
         (void)printf("  energy     %s\n", aq_run_energy_line(&report->energy, line));
     }
-    if (report->trouble[0] != '\0') {
-        (void)printf("  trouble    %s\n", report->trouble);
+    if (report->result->trouble[0] != '\0') {
+        (void)printf("  trouble    %s\n", report->result->trouble);
     }
-    if (report->restarts) {
-        (void)printf("  restarts   %u (see %s/logs)\n", report->restarts, report->run_dir);
+    if (report->result->restarts > 0) {
+        (void)printf("  restarts   %u (see %s/logs)\n", report->result->restarts, report->run_dir);
     }
     (void)printf("  run        %s\n", report->run_dir);
 }

@@ -16,37 +16,29 @@
 #include "common/base/error.h"
 #include "common/config/run_limits.h"
 #include "common/config/run_names.h"
+#include "rollout/evaluation.h"
 
 typedef struct aq_train_report {
-    const aq_run_config *config; /* lent */
-    const char *run_dir;         /* lent */
-    const char *products;        /* of the learner: "bf16", "fp32"; "": not known */
-    const char *format;          /* of the policy that is kept; "": there is none */
-    uint32_t policy_format;      /* the same as enum aq_format, when there is one */
-    double wall_s;               /* of this call */
-    double run_s;                /* of the whole run, as far as it is known */
-    bool int8_quantizes;         /* some layer of it, in the same run; false without episodes */
+    const aq_run_config *config;   /* lent */
+    const char *run_dir;           /* lent */
+    const aq_train_result *result; /* of this call; lent */
+    const char *products;          /* of the learner: "bf16", "fp32"; "": not known */
+    double run_s;                  /* of the whole run, as far as it is known */
     uint64_t env_steps, learner_steps, policy_versions;
     uint64_t policy_fallbacks; /* of policy_versions, in fp32 instead */
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
     uint64_t broadcast_packed_bytes_fp32; /* 0: not known */
-    uint64_t learners;                    /* ranks, of this call */
-    unsigned restarts;
-    enum aq_run_state state; /* running: it was interrupted, or nobody said how it ended */
-    bool interrupted;
-    const char *trouble; /* that it was in when it ended, or "" */
-    double threshold;    /* NaN: there is none */
-    uint32_t episodes;   /* 0: no policy was evaluated */
-    uint64_t policy_version;
-    double return_mean, return_std; /* NaN without episodes */
-    aq_best_figure best;            /* while it trained */
-    uint32_t cut_off;               /* of the episodes; see rollout/trial.h */
-    double fp32_mean, fp32_std; /* of the same version over the same episodes; NaN: not played */
-    uint64_t gap_versions;      /* compared with their fp32 form; 0: none */
-    uint64_t gap_episodes;      /* over so many pairs of episodes */
-    double gap_mean, gap_ci95;  /* of the return as broadcast less that in fp32; NaN: unknown */
-    aq_run_reasons reasons;     /* why it did not learn */
-    aq_run_energy energy;       /* its source is "" when nothing is known */
+    enum aq_run_state state;   /* running: it was interrupted, or nobody said how it ended */
+    double threshold;          /* NaN: there is none */
+    aq_evaluation kept;        /* of the policy that is kept; 0 episodes, and NaN: of none */
+    aq_evaluation exact;       /* of the same version in fp32, over the same episodes; likewise */
+    bool int8_quantizes;       /* some layer of it, in the same run; false without episodes */
+    aq_best_figure best;       /* while it trained */
+    uint64_t gap_versions;     /* compared with their fp32 form; 0: none */
+    uint64_t gap_episodes;     /* over so many pairs of episodes */
+    double gap_mean, gap_ci95; /* of the return as broadcast less that in fp32; NaN: unknown */
+    aq_run_reasons reasons;    /* why it did not learn */
+    aq_run_energy energy;      /* its source is "" when nothing is known */
 } aq_train_report;
 
 /* Valid while config, run_dir and result are. Where the policy cannot be evaluated it fails, and

@@ -47,10 +47,10 @@ TEST_IN_FOLDER(the_figures_are_those_of_the_last_status)
     assert_int_equal(report.policy_versions, fixture.learner.policy_versions);
     assert_int_equal(report.broadcast_bytes, fixture.learner.broadcast_bytes);
     assert_int_equal(report.broadcast_bytes_fp32, fixture.learner.broadcast_bytes_fp32);
-    assert_true(report.wall_s == 12.5);
-    assert_int_equal(report.restarts, 2);
+    assert_true(report.result->wall_s == 12.5);
+    assert_int_equal(report.result->restarts, 2);
     assert_int_equal(report.state, AQ_RUN_SOLVED);
-    assert_false(report.interrupted);
+    assert_false(report.result->interrupted);
 }
 
 /* As the learner found them last; a status of an earlier moment says what the end does not. */
@@ -126,10 +126,10 @@ TEST_IN_FOLDER(a_run_that_left_no_policy_has_no_return)
     aq_run_config config = config_of(5);
     aq_train_result result = {.interrupted = true};
     aq_train_report report = report_of(state, &config, &result);
-    assert_int_equal(report.episodes, 0);
-    assert_true(isnan(report.return_mean));
-    assert_true(isnan(report.return_std));
-    assert_true(report.interrupted);
+    assert_int_equal(report.kept.episodes, 0);
+    assert_true(isnan(report.kept.return_mean));
+    assert_true(isnan(report.kept.return_std));
+    assert_true(report.result->interrupted);
     assert_int_not_equal(report.state, AQ_RUN_SOLVED);
     const json_t *json = cli_json(aq_train_report_json(&report)); /* of the configuration */
     assert_string_equal(json_string_value(json_object_get(json, "algorithm")), "dqn");
@@ -144,12 +144,13 @@ TEST_IN_FOLDER(the_policy_is_played_afresh_and_the_same_way_each_time)
     aq_train_report first = report_of(state, &config, &result);
     aq_train_report second = report_of(state, &config, &result);
     aq_train_report third = report_of(state, &other, &result);
-    assert_true(first.episodes > 0);
-    assert_int_equal(first.policy_version, 31);
-    assert_true(first.return_mean >= 1 && first.return_mean <= 500);
-    assert_true(first.return_mean == second.return_mean);
-    assert_true(first.return_std == second.return_std);
-    assert_true(first.return_mean != third.return_mean); /* another seed, other episodes */
+    assert_true(first.kept.episodes > 0);
+    assert_int_equal(first.kept.version, 31);
+    assert_true(first.kept.return_mean >= 1 && first.kept.return_mean <= 500);
+    assert_true(first.kept.return_mean == second.kept.return_mean);
+    assert_true(first.kept.return_std == second.kept.return_std);
+    assert_true(first.kept.return_mean !=
+                third.kept.return_mean); /* another seed, other episodes */
 }
 
 /* The task of a configuration may be as it was typed. */
@@ -160,7 +161,7 @@ TEST_IN_FOLDER(a_state_that_is_counted_is_played_as_one_of_many)
     config_set(&config, "task=gym:FrozenLake-v1");
     cli_write_policy_of(cli_path(state, "policy.aq"), "gym:FrozenLake-v1?one_hot=bytes",
                         AQ_FORMAT_INT8_CHANNEL, 7);
-    assert_true(report_of(state, &config, &result).episodes > 0);
+    assert_true(report_of(state, &config, &result).kept.episodes > 0);
 }
 
 TEST_IN_FOLDER(the_same_version_is_played_in_fp32_over_the_same_episodes)
@@ -168,14 +169,15 @@ TEST_IN_FOLDER(the_same_version_is_played_in_fp32_over_the_same_episodes)
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 1};
     write_policy(state, 7);
-    assert_true(isnan(report_of(state, &config, &result).fp32_mean)); /* it was not kept */
+    assert_true(isnan(report_of(state, &config, &result).exact.return_mean)); /* it was not kept */
     cli_write_policy(cli_path(state, "policy.fp32.aq"), AQ_FORMAT_F32, 7);
     aq_train_report report = report_of(state, &config, &result);
-    assert_true(report.fp32_mean >= 1 && report.fp32_mean <= 500);
+    assert_true(report.exact.return_mean >= 1 && report.exact.return_mean <= 500);
     json_t *alike = aq_train_report_json(&report);
     assert_true(json_is_false(json_object_get(alike, "precisions_differ")));
-    assert_true(json_number_value(json_object_get(alike, "return_fp32_mean")) == report.fp32_mean);
-    report.fp32_mean = report.return_mean - 400;
+    assert_true(json_number_value(json_object_get(alike, "return_fp32_mean")) ==
+                report.exact.return_mean);
+    report.exact.return_mean = report.kept.return_mean - 400;
     json_t *apart = aq_train_report_json(&report);
     assert_true(json_is_true(json_object_get(apart, "precisions_differ")));
     json_decref(alike);
@@ -196,8 +198,8 @@ TEST_IN_FOLDER(a_policy_that_is_damaged_is_named_and_the_rest_is_told)
     assert_says(refusal.text, "the policy was not evaluated at the end");
     assert_int_equal(report.state, AQ_RUN_BUDGET);
     assert_int_equal(report.env_steps, 70001);
-    assert_int_equal(report.episodes, 0);
-    assert_true(isnan(report.return_mean));
+    assert_int_equal(report.kept.episodes, 0);
+    assert_true(isnan(report.kept.return_mean));
 }
 
 /* ---- saying it ----------------------------------------------------------------------------- */
@@ -303,7 +305,8 @@ TEST_IN_FOLDER(an_unsolved_run_says_how_to_go_on)
     assert_printed("train_unsolved.txt", &report);
     report.products = "bf16";
     report.state = AQ_RUN_RUNNING;
-    report.interrupted = true;
+    const aq_train_result interrupted = {.wall_s = 3, .restarts = 4, .interrupted = true};
+    report.result = &interrupted;
     report.env_steps = 900;
     assert_printed("train_interrupted.txt", &report);
 }
@@ -315,8 +318,7 @@ TEST_IN_FOLDER(a_run_of_code_says_how_it_is_trusted_and_what_is_int8)
     write_policy(state, 7);
     aq_train_report report = report_of(state, &config, &result);
     report.state = AQ_RUN_STOPPED;
-    report.policy_format = AQ_FORMAT_MIXED; /* as of policies that draw */
-    report.format = "mixed";
+    report.kept.format = AQ_FORMAT_MIXED; /* as of policies that draw */
     (void)strcpy(config.task, "py:my_module:MyEnv");
     assert_printed("train_of_code.txt", &report);
 }
