@@ -5,10 +5,10 @@
 #include "cli/operate/http_get.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -36,41 +36,22 @@ static int failed(const http_visit *visit, int errno_value)
     return aq_fail(visit->error, AQ_E_IO, "%s: %s", visit->listen, strerror(errno_value));
 }
 
-/* 0 or an errno. */
-static int wait_for(int fd, short events, int64_t end_ns)
+/* What is done with the socket from now on ends at that time: EAGAIN, or of connect EINPROGRESS. */
+static void allow_until(int fd, int64_t end_ns)
 {
-    for (;;) {
-        int64_t left_ns = end_ns - aq_clock_monotonic_ns();
-        struct pollfd one = {.fd = fd, .events = events};
-        if (left_ns <= 0) {
-            return ETIMEDOUT;
-        }
-        int ready = poll(&one, 1, (int)(left_ns / AQ_NS_PER_MS) + 1);
-        if (ready > 0) {
-            return 0;
-        }
-        if (ready < 0 && errno != EINTR) {
-            return errno;
-        }
-    }
+    const int64_t left_ns = end_ns - aq_clock_monotonic_ns();
+    const int64_t left_us = left_ns > 0 ? left_ns / 1000 + 1 : 1; /* 0 would be for ever */
+    const struct timeval left = {.tv_sec = left_us / 1000000, .tv_usec = left_us % 1000000};
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &left, sizeof(left));
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &left, sizeof(left));
 }
 
 /* 0 or an errno. */
 static int connect_until(int fd, const struct addrinfo *at, int64_t end_ns)
 {
-    int problem = 0;
-    socklen_t problem_size = sizeof(problem);
-    if (connect(fd, at->ai_addr, at->ai_addrlen) == 0) {
-        return 0;
-    }
-    if (errno != EINPROGRESS) {
-        return errno;
-    }
-    int rc = wait_for(fd, POLLOUT, end_ns);
-    if (rc == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &problem_size) != 0) {
-        problem = errno;
-    }
-    return rc != 0 ? rc : problem;
+    allow_until(fd, end_ns);
+    const int problem = connect(fd, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
+    return problem == EINPROGRESS ? ETIMEDOUT : problem;
 }
 
 /* One address after the other; each has its share of the time that is left. */
@@ -83,7 +64,7 @@ static int dial(http_visit *visit, const struct addrinfo *found)
     for (size_t i = 0; i < tries.count; i++, found = found->ai_next) {
         int64_t now_ns = aq_clock_monotonic_ns();
         int64_t share_ns = (visit->end_ns - now_ns) / (int64_t)(tries.count - i);
-        int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
         int problem = fd < 0 ? errno : connect_until(fd, found, now_ns + share_ns);
         if (problem == 0) {
             visit->fd = fd;
@@ -113,18 +94,18 @@ static int read_answer(const http_visit *visit, char *answer)
 {
     size_t size = 0;
     while (size < ANSWER_MAX - 1) {
-        int problem = wait_for(visit->fd, POLLIN, visit->end_ns);
-        if (problem != 0) {
-            return failed(visit, problem);
+        if (aq_clock_monotonic_ns() >= visit->end_ns) { /* however much still comes */
+            return failed(visit, ETIMEDOUT);
         }
+        allow_until(visit->fd, visit->end_ns);
         ssize_t got = recv(visit->fd, answer + size, ANSWER_MAX - 1 - size, 0);
         if (got == 0) {
             break;
         }
         if (got > 0) {
             size += (size_t)got;
-        } else if (errno != EAGAIN && errno != EINTR) {
-            return failed(visit, errno);
+        } else if (errno != EINTR) {
+            return failed(visit, errno == EAGAIN ? ETIMEDOUT : errno);
         }
     }
     answer[size] = '\0';
