@@ -55,11 +55,12 @@ class Subject(typing.NamedTuple):
 LARGE_GROUPS = ("actor.count=2", "actor.envs=64", "learner.minibatches=16",
                 *(f"replay.{name}=64"
                   for name in ("sequence_length", "sequence_period", "chunk_length")))
-# Each as suite-best was before, until 2026-11-30, but for WARM and EVEN, tried since: EVEN is white
-# noise alone. SLOW is as SimBa is published.
+# Each as suite-best was before, until 2026-11-30, but for WARM, EVEN and WIDE, tried since: EVEN is
+# white noise alone, WIDE a critic of twice the width under WHITE. SLOW is as SimBa is published.
 EVEN = ("actor.noise_octaves=1",)
 WARM = ("learner.temperature_min=0.003",)
 WHITE = ("actor.noise_octaves=1", "learner.temperature_min=0")
+WIDE = ("learner.critic_hidden=simba:256x2", *WHITE)
 SLOW = ("learner.learning_rate=0.0001", "replay.samples_per_insert=512", *WHITE)
 SUBJECTS = {
     "dmc-d4pg": Subject("dmc-d4pg", "d4pg", settings=("learner.products=fp32",)),
@@ -78,6 +79,7 @@ SUBJECTS = {
     "suite-best-even": Subject("suite-best", "simba", frames_of_step=2, settings=EVEN),
     "suite-best-warm": Subject("suite-best", "simba", frames_of_step=2, settings=WARM),
     "suite-best-white": Subject("suite-best", "simba", frames_of_step=2, settings=WHITE),
+    "suite-best-wide": Subject("suite-best", "simba", frames_of_step=2, settings=WIDE),
     "suite-best-slow": Subject("suite-best", "simba", frames_of_step=2, settings=SLOW),
     "suite-best-sac": Subject("suite-best", "simba", frames_of_step=2,
                               settings=("learner.algorithm=sac", *SLOW)),
