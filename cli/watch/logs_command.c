@@ -40,9 +40,12 @@ static int take_id(void *filter, const char *value, aq_error *error)
 
 static int take_level(void *filter, const char *value, aq_error *error)
 {
-    return aq_log_level_from_text(value, &((aq_log_filter *)filter)->level) == 0
-               ? 0
-               : aq_fail(error, AQ_E_INVALID, "'%s' is not one of debug, info, warn, error", value);
+    enum aq_log_level level;
+    if (aq_log_level_from_text(value, &level) != 0 || level == AQ_LOG_OFF) { /* no line has it */
+        return aq_fail(error, AQ_E_INVALID, "'%s' is not one of debug, info, warn, error", value);
+    }
+    ((aq_log_filter *)filter)->level = level;
+    return 0;
 }
 
 static int take_since(void *filter, const char *value, aq_error *error)
