@@ -111,21 +111,21 @@ static void judge_end(const char *dir, aq_compare_run *run)
 
 /* ---- training ------------------------------------------------------------------------------- */
 
-static void take_report(const aq_run_config *config, const char *dir, const aq_train_result *result,
-                        aq_compare_run *run)
+static void take_report(const aq_run_config *config, const aq_train_options *options,
+                        const aq_train_result *result, aq_compare_run *run)
 {
     aq_train_report report;
     aq_error problem;
     run->restarts += result->restarts;
     (void)snprintf(run->cpu, sizeof(run->cpu), "%s", aq_machine_model());
     run->cpus = aq_machine_cpu_count();
-    judge_end(dir, run);
-    if (aq_train_report_make(config, dir, result, &report, &problem) == 0) {
+    judge_end(options->run_dir, run);
+    if (aq_train_report_make(config, options, result, &report, &problem) == 0) {
         run->return_fresh = report.kept.return_mean;
         (void)snprintf(run->format, sizeof(run->format), "%s",
                        report.kept.episodes > 0 ? aq_format_name(report.kept.format) : "");
     } else {
-        aq_print_line(stderr, "%s: %s", dir, problem.text);
+        aq_print_line(stderr, "%s: %s", options->run_dir, problem.text);
     }
 }
 
@@ -164,7 +164,7 @@ static int train(const aq_compare_arm *arm, const aq_run_config *config, const c
         run->outcome = AQ_OUTCOME_MISSING;
         run->restarts += result.restarts;
     } else {
-        take_report(config, dir, &result, run);
+        take_report(config, &options, &result, run);
         if (run->outcome == AQ_OUTCOME_FINISHED && result.trouble[0] != '\0') {
             run->outcome = AQ_OUTCOME_FAILED; /* what is kept need not be what was learned */
             (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,

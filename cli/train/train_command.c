@@ -30,6 +30,7 @@
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/options.h"
+#include "common/sys/process.h"
 #include "envs/env_code.h"
 
 enum {
@@ -277,6 +278,10 @@ static int run_session(aq_train_arguments *arguments, const aq_run_config *confi
         aq_train_folder_drop(options->run_dir);
         return aq_fail(error, AQ_E_IO, "interrupted: there is no run yet");
     }
+    if (rc == 0 && aq_process_lost_parent()) { /* nobody waits for what the policy is worth */
+        aq_train_result_fini(ret_result);
+        return aq_fail(error, AQ_E_NOT_FOUND, "interrupted: the process that started it is gone");
+    }
     if (rc != 0) {
         drop_unbegun(rc, options);
     }
@@ -294,8 +299,7 @@ static int train_one(aq_train_arguments *arguments, const aq_run_config *config,
     }
     aq_run_config last;
     aq_train_settings_last(config, arguments->options.run_dir, &last);
-    const int unjudged =
-        aq_train_report_make(&last, arguments->options.run_dir, &result, &report, error);
+    const int unjudged = aq_train_report_make(&last, &arguments->options, &result, &report, error);
     if (arguments->json) {
         rc = aq_print_json(aq_train_report_json(&report), arguments->json, error);
     } else {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/policy/long_evaluation.h"
 #include "cli/run/metrics_digest.h"
 #include "cli/text/command.h"
 #include "common/base/parse.h"
@@ -38,7 +39,7 @@ static bool int8_quantizes(const aq_run_config *config, const aq_net_spec *spec)
            aq_layer_plan_quantizes(&other, spec);
 }
 
-static int evaluate(aq_train_report *report, aq_env *env, const char *policy_path,
+static int evaluate(aq_train_report *report, bool quiet, aq_env *env, const char *policy_path,
                     aq_evaluation *ret_result, aq_error *error)
 {
     aq_snapshot *snapshot = NULL;
@@ -50,7 +51,9 @@ static int evaluate(aq_train_report *report, aq_env *env, const char *policy_pat
         rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
     }
     if (rc == 0) {
-        rc = aq_evaluate(env, engine, REPORT_EPISODES, aq_rng_next(&rng), ret_result, error);
+        const uint64_t seed = aq_rng_next(&rng);
+        rc = quiet ? aq_evaluate(env, engine, REPORT_EPISODES, seed, ret_result, error)
+                   : aq_long_evaluation(env, engine, REPORT_EPISODES, seed, ret_result, error);
     }
     report->int8_quantizes = rc == 0 && int8_quantizes(report->config, &snapshot->spec);
     aq_engine_destroy(engine);
@@ -59,7 +62,7 @@ static int evaluate(aq_train_report *report, aq_env *env, const char *policy_pat
 }
 
 /* The same version in fp32, if it is another form and was kept. */
-static int judge_fp32(aq_env *env, aq_train_report *report, aq_error *error)
+static int judge_fp32(aq_env *env, bool quiet, aq_train_report *report, aq_error *error)
 {
     char path[PATH_MAX + 16];
     aq_evaluation evaluation;
@@ -67,7 +70,7 @@ static int judge_fp32(aq_env *env, aq_train_report *report, aq_error *error)
     if (report->kept.format == AQ_FORMAT_F32 || !aq_path_exists(path)) {
         return 0;
     }
-    int rc = evaluate(report, env, path, &evaluation, error);
+    int rc = evaluate(report, quiet, env, path, &evaluation, error);
     if (rc == 0 && evaluation.version == report->kept.version) {
         report->exact = evaluation;
     }
@@ -75,7 +78,7 @@ static int judge_fp32(aq_env *env, aq_train_report *report, aq_error *error)
 }
 
 /* The task's threshold, and the policy judged afresh, if there is one. */
-static int judge(aq_train_report *report, aq_error *error)
+static int judge(aq_train_report *report, bool quiet, aq_error *error)
 {
     char path[PATH_MAX + 16];
     aq_env *env = NULL;
@@ -85,8 +88,8 @@ static int judge(aq_train_report *report, aq_error *error)
         rc = aq_run_config_threshold(report->config, env->reward_threshold, &report->threshold);
     }
     if (rc == 0 && aq_path_exists(path)) {
-        rc = evaluate(report, env, path, &report->kept, error);
-        rc = rc != 0 ? rc : judge_fp32(env, report, error);
+        rc = evaluate(report, quiet, env, path, &report->kept, error);
+        rc = rc != 0 ? rc : judge_fp32(env, quiet, report, error);
     }
     aq_env_unref(env);
     return rc;
@@ -154,14 +157,14 @@ static void take_status(const Actorq__V1__StatusReply *status, aq_train_report *
     }
 }
 
-int aq_train_report_make(const aq_run_config *config, const char *run_dir,
+int aq_train_report_make(const aq_run_config *config, const aq_train_options *options,
                          const aq_train_result *result, aq_train_report *ret_report,
                          aq_error *error)
 {
     const aq_evaluation none = {.return_mean = NAN, .return_std = NAN};
     aq_train_report report = {
         .config = config,
-        .run_dir = run_dir,
+        .run_dir = options->run_dir,
         .result = result,
         .run_s = result->wall_s,
         .state = AQ_RUN_RUNNING,
@@ -176,11 +179,11 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
     if (result->status && result->status->learner) {
         take_status(result->status, &report);
     }
-    take_last_words(run_dir, &report);
+    take_last_words(options->run_dir, &report);
     aq_error no_energy; /* a learner that was killed early leaves none */
-    int unknown = aq_run_energy_read(run_dir, &report.energy, &no_energy);
+    int unknown = aq_run_energy_read(options->run_dir, &report.energy, &no_energy);
     (void)unknown;
-    int rc = judge(&report, error);
+    int rc = judge(&report, options->quiet, error);
     *ret_report = report;
     return rc != 0 ? aq_fail_context(error, rc, "the policy was not evaluated at the end") : 0;
 }

@@ -41,9 +41,10 @@ typedef struct aq_train_report {
     aq_run_energy energy;      /* its source is "" when nothing is known */
 } aq_train_report;
 
-/* Valid while config, run_dir and result are. Where the policy cannot be evaluated it fails, and
- * the report is made all the same, without what that would have shown. */
-int aq_train_report_make(const aq_run_config *config, const char *run_dir,
+/* Of the run in options->run_dir; valid while config, options and result are. Says on standard
+ * error that it is still evaluating, unless options->quiet. Where the policy cannot be evaluated it
+ * fails, and the report is made all the same, without what that would have shown. */
+int aq_train_report_make(const aq_run_config *config, const aq_train_options *options,
                          const aq_train_result *result, aq_train_report *ret_report,
                          aq_error *error) AQ_MUST_USE;
 

@@ -20,6 +20,9 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
+/* That it follows; 0: none. */
+static int64_t followed;
+
 int aq_process_follow_parent(int64_t parent, aq_error *error)
 {
 #ifdef __linux__
@@ -31,11 +34,17 @@ int aq_process_follow_parent(int64_t parent, aq_error *error)
     if ((int64_t)getppid() != parent) {
         return aq_fail(error, AQ_E_NOT_FOUND, "the parent, process %" PRId64 ", is gone", parent);
     }
+    followed = parent;
     return 0;
 #else
     return aq_fail(error, AQ_E_UNSUPPORTED, "process %" PRId64 " can't be followed on this system",
                    parent);
 #endif
+}
+
+bool aq_process_lost_parent(void)
+{
+    return followed != 0 && (int64_t)getppid() != followed;
 }
 
 void aq_process_let_writes_fail(void)

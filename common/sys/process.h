@@ -5,6 +5,7 @@
 #ifndef AQ_COMMON_SYS_PROCESS_H
 #define AQ_COMMON_SYS_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@
  * supervisor that is killed leaves nothing running. AQ_E_NOT_FOUND when it is dead already,
  * AQ_E_UNSUPPORTED where the system can't. */
 int aq_process_follow_parent(int64_t parent, aq_error *error) AQ_MUST_USE;
+
+/* Whether it followed one that has died. */
+bool aq_process_lost_parent(void);
 
 /* Writes to a closed pipe, or beyond the largest file allowed, become errors instead of ending the
  * process. */

@@ -99,6 +99,18 @@ class TestTrainEnds(EndlessRun):
         self.assertIn("2 of 2 runs came to nothing", self.said())
         self.assertTrue(self.checkpoints("seed-1") and self.checkpoints("seed-2"))
 
+    def test_a_run_whose_starter_is_killed_is_not_reported_to_nobody(self):
+        self.begin("sh", "-c", '"$@" --parent $$ & wait', "sh", ACTORQ, "train", "gym:CartPole-v1",
+                   *ENDLESS)
+        self.begins()
+        pid = children(self.train.pid)["actorq"]
+        self.train.kill()
+        self.train.wait()
+        wait_for("the run's end", lambda: parent_of(pid) is None)
+        self.assertIn("interrupted: the process that started it is gone", self.said())
+        self.assertNotIn("Try next", self.said())
+        self.assertTrue(self.checkpoints())
+
     def test_seeds_that_are_refused_leave_nothing(self):
         self.start("--seeds", "2", "--jobs", "1", "--set", "learner.model_ranks=3")
         self.assertEqual(self.train.wait(PATIENCE_S), 1)

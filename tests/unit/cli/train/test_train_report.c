@@ -19,11 +19,21 @@ static aq_run_config config_of(uint64_t seed)
     return config;
 }
 
+/* What a report lends, of the run in the test's folder. */
+static const aq_train_options *options_of(void **state, bool quiet)
+{
+    static aq_train_options options;
+    options.quiet = quiet;
+    (void)snprintf(options.run_dir, sizeof(options.run_dir), "%s", (const char *)*state);
+    return &options;
+}
+
 static aq_train_report report_of(void **state, const aq_run_config *config,
                                  const aq_train_result *result)
 {
     aq_train_report report;
-    assert_succeeds(aq_train_report_make(config, *state, result, &report, &refusal));
+    assert_succeeds(
+        aq_train_report_make(config, options_of(state, false), result, &report, &refusal));
     return report;
 }
 
@@ -193,8 +203,9 @@ TEST_IN_FOLDER(a_policy_that_is_damaged_is_named_and_the_rest_is_told)
                   "{\"event\": \"end\", \"state\": \"budget\", \"env_steps\": 70001}\n");
     write_policy(state, 7);
     file_flip(cli_path(state, "policy.aq"), -10);
-    assert_refused(aq_train_report_make(&config, *state, &result, &report, &refusal), AQ_E_CORRUPT,
-                   cli_path(state, "policy.aq"));
+    assert_refused(
+        aq_train_report_make(&config, options_of(state, true), &result, &report, &refusal),
+        AQ_E_CORRUPT, cli_path(state, "policy.aq"));
     assert_says(refusal.text, "the policy was not evaluated at the end");
     assert_int_equal(report.state, AQ_RUN_BUDGET);
     assert_int_equal(report.env_steps, 70001);

@@ -28,7 +28,7 @@ typedef struct family {
 static void follow(int pipe_write, int64_t parent)
 {
     int rc = aq_process_follow_parent(parent, NULL);
-    char word = rc == 0 ? 'f' : '!';
+    char word = rc == 0 && !aq_process_lost_parent() ? 'f' : '!';
     if (write(pipe_write, &word, 1) != 1 || rc != 0) {
         _exit(1);
     }
