@@ -154,7 +154,9 @@ typedef struct curve_reader {
 static void take_totals(curve_reader *reader, const json_t *line)
 {
     aq_compare_curve *curve = reader->curve;
-    curve->wall_s = aq_json_number_of(line, "wall_s");
+    const double wall_s = aq_json_number_of(line, "wall_s");
+    curve->lost_s += curve->wall_s > wall_s ? curve->wall_s - wall_s : 0;
+    curve->wall_s = wall_s;
     curve->env_steps = (double)aq_json_count_of(line, "env_steps");
     curve->learner_steps = (double)aq_json_count_of(line, "learner_steps");
     curve->policy_versions = (double)aq_json_count_of(line, "policy_versions");
@@ -219,10 +221,19 @@ static void take_behind(aq_compare_curve *curve, life_times *life, const json_t 
     }
 }
 
+/* Of a step, wherever shards have it: what a start has read back, and what is beyond
+ * replay.memory_bytes, lies in mapped files, which bytes_per_step leaves out. */
+static double row_bytes_of(const json_t *replay)
+{
+    const double stored = aq_json_number_of(replay, "stored");
+    const double bytes = aq_json_number_of(replay, "bytes");
+    return stored > 0 && bytes > 0 ? bytes / stored : aq_json_number_of(replay, "bytes_per_step");
+}
+
 /* What the learner tells of shards and actors, as of now. */
 static void take_members(aq_compare_curve *curve, const json_t *line)
 {
-    const double row_bytes = aq_json_number_of(json_object_get(line, "replay"), "bytes_per_step");
+    const double row_bytes = row_bytes_of(json_object_get(line, "replay"));
     const double actors = aq_json_number_of(line, "actors");
     if (row_bytes > 0) { /* not known before there are any */
         curve->row_bytes = row_bytes;

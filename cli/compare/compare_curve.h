@@ -46,6 +46,7 @@ typedef struct aq_compare_curve {
     aq_run_series returns; /* of evaluations */
     char end[16];          /* "budget", "diverged"; "" when it did not end */
     double wall_s;
+    double lost_s; /* by which the clock went back to checkpoints, whose steps shards kept */
     /* Counts; 0: not told. */
     double env_steps, learner_steps, policy_versions, policy_fallbacks;
     double broadcast_bytes, broadcast_bytes_fp32;

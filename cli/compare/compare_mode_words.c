@@ -231,6 +231,9 @@ static void say_pace(const aq_compare_row *base, aq_long_text *out)
 {
     const double actors = aq_compare_actors_wait(base);
     const double learner = base->waiting_share;
+    if (base->arm->learners > 1) { /* ranks wait for each other as well */
+        return;
+    }
     if (learner > WAITS_MUCH && actors < learner) {
         aq_long_text_add(out,
                          " the learner of %s waits more than its actors: they set the pace here, "

@@ -248,7 +248,7 @@ static void take_curve(const aq_compare_plan *plan, aq_compare_run *run)
 {
     const aq_compare_curve *curve = &run->curve;
     const double *states = curve->states;
-    run->env_steps_per_s = curve->env_steps / curve->wall_s;
+    run->env_steps_per_s = curve->env_steps / (curve->wall_s + curve->lost_s);
     run->learner_steps_per_s = curve->learner_steps / curve->wall_s;
     run->actor_steps_per_s =
         curve->actor_steps / (states[AQ_TIME_ACTOR_INFERENCE] + states[AQ_TIME_ACTOR_ENVIRONMENT] +

@@ -160,6 +160,7 @@ static void take_outcomes(const aq_compare_summary *summary, size_t arm, aq_comp
     row->outcome = AQ_OUTCOME_FINISHED;
     for (size_t i = 0; i < summary->plan->seeds; i++) {
         row->resumed += runs[i].resumed > 0;
+        row->restarted += runs[i].restarts > 0;
         if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
             row->finished++;
         } else if (!row->reason) {
@@ -343,23 +344,26 @@ const char *aq_compare_crossing_text(const aq_compare_row *row, char *out, size_
 
 bool aq_compare_row_has_state(const aq_compare_summary *summary, const aq_compare_row *row)
 {
-    return row->finished < summary->plan->seeds || row->resumed > 0;
+    return row->finished < summary->plan->seeds || row->resumed > 0 || row->restarted > 0;
 }
 
 const char *aq_compare_row_state(const aq_compare_summary *summary, const aq_compare_row *row,
                                  char *out, size_t size)
 {
     const size_t seeds = (size_t)summary->plan->seeds;
-    char also[32] = "";
+    char also[40] = "", restarted[48] = "";
+    if (row->restarted > 0) {
+        (void)snprintf(restarted, sizeof(restarted), "; %zu with restarts", row->restarted);
+    }
     if (row->resumed > 0) {
         (void)snprintf(also, sizeof(also), "; %zu resumed", row->resumed);
     }
     if (row->finished == seeds) {
-        (void)snprintf(out, size, "finished%s", also);
+        (void)snprintf(out, size, "finished%s%s", also, restarted);
     } else {
-        (void)snprintf(out, size, "%zu of %zu finished%s; %s%s%s", row->finished, seeds, also,
-                       aq_run_outcome_name(row->outcome), row->reason && row->reason[0] ? ": " : "",
-                       row->reason ? row->reason : "");
+        (void)snprintf(out, size, "%zu of %zu finished%s%s; %s%s%s", row->finished, seeds, also,
+                       restarted, aq_run_outcome_name(row->outcome),
+                       row->reason && row->reason[0] ? ": " : "", row->reason ? row->reason : "");
     }
     return out;
 }

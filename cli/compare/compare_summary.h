@@ -45,6 +45,7 @@ typedef struct aq_compare_row {
     const aq_compare_arm *arm;   /* lent */
     size_t finished;             /* seeds; all else is a mean over them, NaN where one has none */
     size_t resumed;              /* seeds that were interrupted and gone on with */
+    size_t restarted;            /* seeds of which a daemon died and was started again */
     const char *reason;          /* of the first run that did not finish; NULL: all did */
     enum aq_run_outcome outcome; /* of that run */
     double wall_s, env_steps, learner_steps;     /* of the whole run */

@@ -121,9 +121,11 @@ static void say_return(const aq_compare_row *base, const aq_compare_row *row, aq
 
 static void say_cost(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
 {
-    if (isfinite(row->broadcast_ratio)) {
-        aq_long_text_add(out, " Its policies take %.3g times fewer bytes on the way to the actors.",
-                         row->broadcast_ratio);
+    const double ratio = row->broadcast_ratio;
+    if (isfinite(ratio)) {
+        const bool is_fewer = ratio >= AQ_COMPARE_NOTABLE;
+        aq_long_text_add(out, " Its policies take %.3g times %s bytes on the way to the actors.",
+                         is_fewer ? ratio : 1 / ratio, is_fewer ? "fewer" : "the");
     }
     if (isfinite(row->energy_ratio)) {
         aq_figure its, other;

@@ -110,6 +110,22 @@ TEST_IN_FOLDER(a_run_that_was_resumed_goes_back)
     assert_true(curve.wall_s == 2.5);
 }
 
+TEST_IN_FOLDER(time_that_a_clock_went_back_by_is_kept)
+{
+    read_text(state, "{\"event\":\"progress\",\"wall_s\":60.0}\n"
+                     "{\"event\":\"progress\",\"wall_s\":52.0}\n"
+                     "{\"event\":\"end\",\"wall_s\":100.0,\"state\":\"budget\"}\n");
+    assert_true(curve.lost_s == 8.0);
+}
+
+/* Some of them lie in mapped files. */
+TEST_IN_FOLDER(a_step_takes_what_shards_have_of_it_anywhere)
+{
+    read_text(state, "{\"event\":\"progress\",\"wall_s\":1,\"replay\":{\"stored\":100,"
+                     "\"bytes\":18000,\"bytes_per_step\":90}}\n");
+    assert_true(curve.row_bytes == 180);
+}
+
 #define TIMES(actors, learner, replay)                                                             \
     "{\"event\":\"progress\",\"wall_s\":1,\"time\":{\"actors\":{\"env_steps\":" actors             \
     ",\"inference_s\":" actors "},\"learner\":{\"training_s\":" learner                            \

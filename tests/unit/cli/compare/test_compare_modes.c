@@ -305,6 +305,19 @@ TEST_OF_MODES(words_come_from_the_figures)
     aq_long_text_fini(&words);
 }
 
+/* What sync waits for is its other rank. */
+TEST_OF_MODES(ranks_that_wait_for_each_other_say_nothing_of_actors)
+{
+    aq_long_text words;
+    aq_compare_summary *summary = summarize();
+    summary->baseline = 1; /* without experience, the first */
+    aq_long_text_init(&words, 1 << 16);
+    aq_compare_mode_words(summary, &words);
+    aq_long_text_add(&words, "%c", '\0');
+    assert_null(strstr((const char *)words.bytes.data, "set the pace here"));
+    aq_long_text_fini(&words);
+}
+
 TEST_OF_MODES(a_mean_of_some_seeds_is_none)
 {
     aq_long_text words;

@@ -355,6 +355,28 @@ TEST_OF_RUNS(a_run_that_was_resumed_is_said)
     assert_says(cli_print_end(), "\n  int8: finished; 2 resumed\n");
 }
 
+TEST_OF_RUNS(a_run_whose_daemons_died_is_said)
+{
+    aq_compare_summary summary = *summarize(200);
+    char text[256];
+    summary.rows[1].restarted = 3;
+    assert_true(aq_compare_row_has_state(&summary, &summary.rows[1]));
+    assert_says(aq_compare_row_state(&summary, &summary.rows[1], text, sizeof(text)),
+                "finished; 3 with restarts");
+}
+
+TEST_OF_RUNS(what_takes_more_bytes_is_not_said_to_take_fewer)
+{
+    aq_compare_summary summary = *summarize(200);
+    aq_long_text words;
+    summary.rows[1].broadcast_ratio = 0.5;
+    aq_long_text_init(&words, 1 << 16);
+    aq_compare_words(&summary, &words);
+    aq_long_text_add(&words, "%c", '\0');
+    assert_says((const char *)words.bytes.data, "Its policies take 2 times the bytes");
+    aq_long_text_fini(&words);
+}
+
 /* An hour and more, and joules by the thousand. */
 TEST_OF_RUNS(long_runs_are_told_without_powers_of_ten)
 {
