@@ -123,13 +123,13 @@ static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
     }
 }
 
-static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
+static void print_latest(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
-    char line[METRICS_TEXT_MAX];
     aq_figure mean, deviation;
     const bool is_one = learner->return_episodes == 1; /* which deviates from nothing */
     if (!isfinite(learner->return_mean)) {
-        aq_print_fact(out, "return", "no evaluation yet");
+        aq_print_fact(out, "return", "no evaluation %s",
+                      isfinite(learner->return_best) ? "since the learner was started" : "yet");
         return;
     }
     aq_print_fact(out, "return",
@@ -140,6 +140,13 @@ static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
                   learner->return_episodes, is_one ? "" : "s", learner->return_version,
                   learner->return_format, learner->return_confirmed ? "confirmed" : "screening",
                   learner->evaluations);
+}
+
+/* A learner that was started again knows the best of before, and no latest one. */
+static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
+{
+    char line[METRICS_TEXT_MAX];
+    print_latest(out, learner);
     if (!isfinite(learner->return_best)) { /* no version that was played is left */
         return;
     }

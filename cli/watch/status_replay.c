@@ -128,7 +128,7 @@ static void print_log(FILE *out, const Actorq__V1__ReplayStats *stats)
                       stats->sync_failures);
     }
     if (stats->restored > 0 || stats->damaged > 0) {
-        aq_print_fact(out, "restored", "%s %s at the start; %" PRIu64 " damaged records",
+        aq_print_fact(out, "restored", "%s %s read from files; %" PRIu64 " damaged records",
                       aq_figure_count(&restored, (double)stats->restored), unit_of(stats),
                       stats->damaged);
     }

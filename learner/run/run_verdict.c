@@ -73,7 +73,8 @@ static void say_training(const aq_run_facts *facts, char *text, size_t size)
 {
     char now[FIGURE_MAX], threshold[FIGURE_MAX];
     if (!isfinite(facts->return_now)) {
-        (void)snprintf(text, size, "Training; no return has been measured yet");
+        (void)snprintf(text, size, "Training; no return has been measured %s",
+                       isfinite(facts->return_best) ? "since the learner was started" : "yet");
     } else if (isfinite(facts->threshold)) {
         (void)snprintf(text, size, "Training: return %s, solved at %s%s",
                        return_text(now, facts->return_now),

@@ -80,7 +80,9 @@ static void add_log(const Actorq__V1__ReplayStats *stats, aq_metrics_page *page)
     aq_page_counter(page, "sync_failures_total",
                     "Times that the disk did not take what it was to keep; of this process.",
                     (double)stats->sync_failures);
-    aq_page_gauge(page, "restored_transitions", "Transitions that were there at the start.",
+    aq_page_gauge(page, "restored_transitions",
+                  "Transitions that the start has read from files, whether or not a table still "
+                  "holds them.",
                   (double)stats->restored);
     aq_page_gauge(page, "damaged_records", "Records that could not be restored at the start.",
                   (double)stats->damaged);

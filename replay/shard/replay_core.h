@@ -87,7 +87,7 @@ void aq_replay_core_damaged(aq_replay_core *core); /* something could not be rea
 
 /* What came back. */
 typedef struct aq_replay_restored {
-    uint64_t transitions; /* fresh ones in the records */
+    uint64_t transitions; /* fresh ones in the records, also those that left at once */
     uint64_t damaged;
     uint64_t segments;
     char changed[512]; /* settings that are others than when it was saved, in words; "" */

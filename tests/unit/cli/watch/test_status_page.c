@@ -11,7 +11,7 @@ static void make_young(status_fixture *fixture)
 {
     static char reason[] = "no space left on the device";
     fixture->reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
-    fixture->learner.return_mean = (double)NAN;
+    fixture->learner.return_mean = fixture->learner.return_best = (double)NAN;
     fixture->metrics[0].value = (double)NAN;
     fixture->replay_use.priorities_sent = 0;
     fixture->replay.stuck = reason;
@@ -112,6 +112,17 @@ TEST(a_run_without_a_best_version_tells_of_none)
     status_fixture_learner(&fixture);
     fixture.learner.return_best = (double)NAN;
     assert_null(strstr(page_of(&fixture), "best return"));
+}
+
+TEST(a_learner_that_was_started_again_tells_the_best_of_before)
+{
+    status_fixture fixture = {0};
+    status_fixture_learner(&fixture);
+    fixture.learner.return_mean = (double)NAN;
+    fixture.learner.evaluations = 0;
+    const char *page = page_of(&fixture);
+    assert_says(page, "no evaluation since the learner was started");
+    assert_says(page, "best return     201.8");
 }
 
 TEST(slow_steps_are_told_with_their_digits)

@@ -95,7 +95,9 @@ TEST(a_task_without_a_threshold_is_never_near_one)
     facts.trend = AQ_TREND_UNKNOWN;
     assert_string_equal(verdict_of(&facts).headline, "Training: return 461.9");
     facts.return_now = NAN;
-    assert_says(verdict_of(&facts).headline, "no return has been measured");
+    assert_says(verdict_of(&facts).headline, "no return has been measured since the learner was");
+    facts.return_best = NAN;
+    assert_says(verdict_of(&facts).headline, "no return has been measured yet");
 }
 
 TEST(what_is_waited_for_before_training_is_said)
