@@ -19,6 +19,8 @@ static const aq_option option_rows[] = {
     {"gradients", 0, NULL,
      "compute gradients of the steps and send those, in a run that wants them (actor.gradients)",
      AQ_TO_FLAG(aq_actor_options, gradients)},
+    {"slot", 0, "N", "the place in the run that it asks for, if nobody has it (default 0: any)",
+     AQ_TO_NUMBER(aq_actor_options, slot, 0, UINT32_MAX)},
     AQ_ALLOW_CODE_OPTION,
     AQ_DAEMON_OPTION_ROWS(aq_actor_options, daemon),
 };

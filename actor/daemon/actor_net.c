@@ -238,7 +238,7 @@ static int create_session(actor_shell *shell, aq_error *error)
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     aq_session_config config = {
-        .identity = {.meter = shell->meter},
+        .identity = {.meter = shell->meter, .slot = (uint32_t)shell->options->slot},
         .listener = {.user = shell, .listen = listen_to, .unlisten = unlisten, .pass = pass_frame},
         .fetches = aq_fetch_line_channel(shell->fetches),
         .cpu_flags = aq_cpu_flags(),

@@ -17,6 +17,7 @@ typedef struct aq_actor_options {
     const char *learner_url;
     bool evaluate;                            /* be an evaluator */
     bool gradients;                           /* send gradients, in a run that wants them */
+    uint64_t slot;                            /* that it asks for; 0: any */
     int64_t start_ns;                         /* when the process started (monotonic) */
     aq_gradient_maker_open_fn open_gradients; /* what computes them; NULL: nothing does */
 } aq_actor_options;

@@ -165,8 +165,7 @@ static int start_learner(train_session *session, aq_error *error)
  * run is resumed. */
 static int start_replay(train_session *session, uint64_t number, aq_error *error)
 {
-    char url[AQ_URL_MAX];
-    char data[PATH_MAX + 32];
+    char url[AQ_URL_MAX], data[PATH_MAX + 32];
     bool durable = session->config->replay.storage == AQ_STORAGE_SEGMENTS;
     (void)snprintf(url, sizeof(url), "ipc://%s/replay-%" PRIu64, session->sockets.path, number);
     (void)snprintf(data, sizeof(data), "%s/replay-%" PRIu64, session->options->run_dir, number);
@@ -182,9 +181,11 @@ static const char allow_code[] = "--allow-code";
 
 static int start_actor(train_session *session, uint64_t number, aq_error *error)
 {
+    char slot[24]; /* of its number, so that its log's name is the one that everybody gives it */
+    (void)snprintf(slot, sizeof(slot), "%" PRIu64, number);
     aq_child_spec spec = {
         .args = {"--learner", session->learner_url, "--parent", session->parent, allow_code,
-                 session->config->actor.gradients ? "--gradients" : NULL},
+                 "--slot", slot, session->config->actor.gradients ? "--gradients" : NULL},
     };
     return start(session, &actor_plan, number, &spec, error);
 }

@@ -79,7 +79,7 @@ typedef struct aq_member_identity {
     char host[256];
     uint32_t pid;
     uint64_t store;           /* replay only: names what it holds, over all lives of the process */
-    uint32_t slot;            /* replay only: the slot that the store had; 0 if none */
+    uint32_t slot;            /* the one that the store had, or that it asks for; 0: none */
     char rpc_url[AQ_URL_MAX]; /* replay only */
     char push_url[AQ_URL_MAX];
     aq_energy_meter *meter; /* of this process, lent; NULL: it says nothing of its energy */

@@ -68,8 +68,8 @@ void aq_coordinator_configure(aq_coordinator *coordinator, const aq_coordinator_
 
 /* `wanted` says role, incarnation, store, host, pid, address, URLs, and in `member` and `slot` what
  * it had under an earlier life of the learner (member 0: nothing); it keeps both where they are
- * free. A shard's slot is its store's (store_ledger.h); a `slot` above 0 says which it had, also
- * without a member number.
+ * free. A `slot` above 0 without a member number is one that it would like, if it is free. A
+ * shard's is its store's (store_ledger.h), and says which that had.
  *
  * A replay shard with the store or at the URL of another one is that one, restarted, and takes its
  * place: ret_replaced has the incarnations that went, 0 for none. So does one that moved, whose

@@ -193,7 +193,7 @@ static const aq_member_record *add(aq_coordinator *coordinator, int64_t now_ns,
     /* A member that had a number and a slot under an earlier life of the learner is not moved
      * needlessly. */
     bool had_place = wanted->member != 0 && wanted->member <= MEMBER_NUMBER_MAX;
-    bool had_slot = had_place || (wanted->role == AQ_ROLE_REPLAY && wanted->slot > 0);
+    bool had_slot = had_place || wanted->slot > 0; /* 0 of who is new: any */
     record.slot = choose_slot(coordinator, wanted, had_slot ? wanted->slot : AQ_SLOT_NONE);
     if (!had_place || find_number(coordinator, wanted->member)) {
         record.member = coordinator->next_member;

@@ -214,6 +214,41 @@ CLUSTER_TEST(a_table_is_learned_of_a_task_that_shows_its_states_as_choices, ipc)
     assert_true(real(result, "return_mean") == -13);
 }
 
+enum { NAMED_ACTORS = 3 };
+
+/* The slots of actor-0 and so on; false while the learner does not list all of them. */
+static bool has_slots(test_cluster *cluster, void *slots)
+{
+    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
+    size_t found = 0;
+    for (size_t i = 0; status != NULL && i < NAMED_ACTORS; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "actor-%zu", i);
+        const pid_t pid = process_child_named(cluster->processes[SEAT_OTHER].pid, name);
+        for (size_t k = 0; k < status->n_members; k++) {
+            if ((pid_t)status->members[k]->pid == pid) {
+                ((uint32_t *)slots)[i] = status->members[k]->slot;
+                found++;
+            }
+        }
+    }
+    return found == NAMED_ACTORS;
+}
+
+/* Whoever of them joined first. */
+CLUSTER_TEST(an_actor_has_the_slot_of_its_name, ipc)
+{
+    uint32_t slots[NAMED_ACTORS];
+    cluster_set(cluster, "actor.count=3");
+    start_train(cluster, "gym:CartPole-v1", NULL);
+    cluster_wait(cluster, "the address of the learner", has_endpoint, NULL);
+    cluster_wait(cluster, "all actors in the learner's list", has_slots, slots);
+    for (uint32_t i = 0; i < NAMED_ACTORS; i++) {
+        assert_int_equal(slots[i], i);
+    }
+    end_run(cluster);
+}
+
 static bool are_gone(test_cluster *cluster, void *user)
 {
     const process_child *children = user;

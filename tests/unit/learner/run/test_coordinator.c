@@ -117,6 +117,33 @@ TEST_OF_RUN(numbers_stay_unique_whatever_members_claim)
     }
 }
 
+TEST_OF_RUN(who_is_new_gets_the_slot_that_it_asks_for)
+{
+    aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
+    record.slot = 2;
+    assert_int_equal(join_as(run, &record)->slot, 2);
+    assert_int_equal(join(run, AQ_ROLE_ACTOR, 51)->slot, 0); /* it asks for none */
+    record = wanted(AQ_ROLE_EVALUATOR, 52);
+    record.slot = 2;
+    assert_int_equal(join_as(run, &record)->slot, 2);
+}
+
+TEST_OF_RUN(a_slot_that_is_taken_or_can_not_be_is_no_wish)
+{
+    aq_member_record record = wanted(AQ_ROLE_ACTOR, 51);
+    join(run, AQ_ROLE_ACTOR, 50);
+    record.slot = 1;
+    assert_int_equal(join_as(run, &record)->slot, 1);
+    record.incarnation = 52;
+    assert_int_equal(join_as(run, &record)->slot, 2);
+    record.incarnation = 53;
+    record.slot = AQ_MEMBERS_MAX;
+    assert_int_equal(join_as(run, &record)->slot, 3);
+    record.incarnation = 54;
+    record.slot = UINT32_MAX;
+    assert_int_equal(join_as(run, &record)->slot, 4);
+}
+
 TEST_OF_RUN(a_slot_that_can_not_be_is_not_taken_over)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
