@@ -10,6 +10,7 @@
 #include "cli/text/command.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"
+#include "envs/env_picture.h"
 #include "envs/env_wrap.h"
 
 enum { SPACE_TEXT_BYTES = 160, BOUNDS_SHOWN_MAX = 8, FACT_BYTES = 512 };
@@ -61,6 +62,12 @@ static json_t *space_json(const aq_space *space)
                      numbers_json(space->high, space->bound_count));
 }
 
+/* Whether there is something to look at: those that draw themselves are not the only ones. */
+static bool has_picture(const aq_env *env)
+{
+    return aq_env_picture_check(env, NULL) == 0;
+}
+
 json_t *aq_env_view_json(const aq_env *env)
 {
     char suite[AQ_ENV_SUITE_BYTES];
@@ -74,7 +81,7 @@ json_t *aq_env_view_json(const aq_env *env)
                      aq_json_text(env->summary), "schema", schema, "observation",
                      space_json(&env->schema.obs), "action", space_json(&env->schema.action),
                      "step_limit", limit, "reward_threshold", aq_json_number(env->reward_threshold),
-                     "options", options, "can_be_drawn", env->can_be_drawn, "can_be_replayed",
+                     "options", options, "can_be_drawn", has_picture(env), "can_be_replayed",
                      class->put != NULL);
 }
 
@@ -141,7 +148,7 @@ void aq_env_view_print(FILE *out, const aq_env *env)
     }
     aq_print_fact(out, "options", "%s", env->options != NULL ? env->options : "none");
     aq_print_fact(out, "and as all", AQ_ENV_WRAP_OPTIONS);
-    aq_print_fact(out, "picture", "%s", env->can_be_drawn ? "yes" : "no");
+    aq_print_fact(out, "picture", "%s", has_picture(env) ? "yes" : "no");
     aq_print_fact(out, "recordings", "%s",
                   env->class->put != NULL ? "of the original can be played back in it" : "no");
 }

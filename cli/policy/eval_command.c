@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/policy/long_evaluation.h"
+#include "cli/run/long_evaluation.h"
 #include "cli/text/command.h"
 #include "common/base/parse.h"
 #include "common/base/plain_text.h"

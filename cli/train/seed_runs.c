@@ -231,14 +231,15 @@ static void on_signal(void *user, int number)
     }
 }
 
-/* Of the runs of a point that left a result. */
+/* Of the runs of a point that came to their end: what others had reached is none beside theirs. */
 static int sum_up_point(const seed_runs *all, const char *point, aq_error *error)
 {
     double returns[AQ_SEEDS_MAX];
     size_t ended = 0, solved = 0;
     for (size_t i = 0; i < all->count; i++) {
         const json_t *result = all->runs[i].result;
-        if (result != NULL && all->runs[i].point == point) {
+        if (result != NULL && all->runs[i].point == point &&
+            !json_is_true(json_object_get(result, "interrupted"))) {
             returns[ended++] = aq_json_number_of(result, "return_mean");
             solved += json_is_true(json_object_get(result, "solved"));
         }

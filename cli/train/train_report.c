@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/policy/long_evaluation.h"
+#include "cli/run/long_evaluation.h"
 #include "cli/run/metrics_digest.h"
 #include "cli/text/command.h"
 #include "common/base/parse.h"
@@ -21,6 +21,7 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "envs/env_open.h"
+#include "library/source/policy_source.h"
 #include "quantizer/engine/engine.h"
 
 /* Gymnasium's convention for a task's threshold. */
@@ -56,6 +57,9 @@ static int evaluate(aq_train_report *report, bool quiet, aq_env *env, const char
                    : aq_long_evaluation(env, engine, REPORT_EPISODES, seed, ret_result, error);
     }
     report->int8_quantizes = rc == 0 && int8_quantizes(report->config, &snapshot->spec);
+    if (rc == 0 && ret_result == &report->kept) {
+        report->kept_main = aq_policy_source_main_format(snapshot);
+    }
     aq_engine_destroy(engine);
     aq_snapshot_unref(snapshot);
     return rc;
@@ -139,6 +143,7 @@ static void take_status(const Actorq__V1__StatusReply *status, aq_train_report *
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
     const Actorq__V1__PrecisionGapStatus *gap = learner->precision_gap;
+    report->run_s = fmax(report->run_s, learner->wall_s);
     report->products = learner->products;
     report->env_steps = learner->env_steps;
     report->learner_steps = learner->learner_steps;
@@ -255,7 +260,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:o, s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, "
         "s:o, "
-        "s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:s, s:o}",
+        "s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:s, s:o, s:o}",
         "task", report->config->task, "algorithm",
         aq_algorithm_names[report->config->learner.algorithm], "precision", precision_of(report),
         "seed", aq_json_count(report->config->seed), "env_steps", aq_json_count(report->env_steps),
@@ -287,7 +292,8 @@ json_t *aq_train_report_json(const aq_train_report *report)
                                                 : json_null(),
         "best_return", aq_json_number(report->best.mean), "best_episodes",
         aq_json_count(report->best.episodes), "best_is_fresh", report->best.is_fresh, "products",
-        report->products, "energy_model_j", known_number(report, report->energy.model_j));
+        report->products, "energy_model_j", known_number(report, report->energy.model_j), "run_s",
+        aq_json_number(report->run_s));
 }
 
 /* "ended at limits.env_steps=100000, not solved,". */
@@ -318,7 +324,7 @@ static void print_returns(const aq_train_report *report)
                  " fresh greedy episodes (%s policy%s, version %" PRIu64 ")\n",
                  aq_text_return(mean, sizeof(mean), kept->return_mean, 1),
                  aq_text_return(deviation, sizeof(deviation), kept->return_std, 1), kept->episodes,
-                 is_mixed ? precision_of(report) : aq_format_name(kept->format),
+                 aq_format_name(is_mixed ? report->kept_main : kept->format),
                  is_mixed ? " but for some layers" : "", kept->version);
     if (isfinite(exact->return_mean)) {
         (void)printf("  in fp32    %s +- %s over the same episodes%s\n",
@@ -355,9 +361,14 @@ static void print_broadcast(const aq_train_report *report)
 void aq_train_report_print(const aq_train_report *report)
 {
     aq_figure share;
-    char duration[32], steps[32], trained[32], ended[96];
-    (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report, ended, sizeof(ended)),
-                 aq_text_duration(duration, sizeof(duration), report->result->wall_s));
+    char duration[32], whole[32], steps[32], trained[32], ended[96];
+    /* A learner's clock began after this command's, unless it went on with an earlier one's. */
+    const bool went_on = report->run_s > report->result->wall_s;
+    (void)printf("\n%s: %s after %s%s%s\n", report->config->task,
+                 verdict(report, ended, sizeof(ended)),
+                 aq_text_duration(duration, sizeof(duration), report->result->wall_s),
+                 went_on ? "; the whole run: " : "",
+                 went_on ? aq_text_duration(whole, sizeof(whole), report->run_s) : "");
     if (report->kept.episodes > 0) {
         print_returns(report);
     }

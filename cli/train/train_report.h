@@ -31,6 +31,7 @@ typedef struct aq_train_report {
     enum aq_run_state state;   /* running: it was interrupted, or nobody said how it ended */
     double threshold;          /* NaN: there is none */
     aq_evaluation kept;        /* of the policy that is kept; 0 episodes, and NaN: of none */
+    uint32_t kept_main;        /* its format, but for some layers where it is mixed */
     aq_evaluation exact;       /* of the same version in fp32, over the same episodes; likewise */
     bool int8_quantizes;       /* some layer of it, in the same run; false without episodes */
     aq_best_figure best;       /* while it trained */

@@ -46,14 +46,17 @@ static int find_policy(const char *folder, char *ret_path, aq_error *error)
     return 0;
 }
 
-/* Of the weights that may be in any, the format of the most; those of the first layer do not count,
- * as it goes out in bf16 or in fp32 by itself, whatever a run asks for, unless it is alone. */
-static uint32_t main_format(const aq_snapshot *snapshot)
+/* The first layer goes out in bf16 or in fp32 by itself, whatever a run asks for, and the last one
+ * of a policy that draws in fp32. */
+uint32_t aq_policy_source_main_format(const aq_snapshot *snapshot)
 {
     uint32_t layers[AQ_NET_LAYERS_MAX];
     size_t weights[AQ_FORMAT_COUNT + 1] = {0};
     uint32_t most = AQ_FORMAT_MIXED;
-    const uint32_t count = aq_layer_formats_choices(&snapshot->spec, layers);
+    uint32_t count = aq_layer_formats_choices(&snapshot->spec, layers);
+    if (count > 2 && snapshot->layers[layers[count - 1]].format == AQ_FORMAT_F32) {
+        count--;
+    }
     for (uint32_t i = count > 1 ? 1 : 0; i < count; i++) {
         const uint32_t format = snapshot->layers[layers[i]].format;
         const aq_layer_matrix_shape matrix = aq_layer_matrix(&snapshot->spec.layers[layers[i]]);
@@ -70,13 +73,14 @@ static bool is_in(const aq_snapshot *snapshot, uint32_t precision)
     const uint32_t format = aq_snapshot_format(snapshot);
     return precision == AQ_PRECISION_AS_STORED || format == precision ||
            (format == AQ_FORMAT_MIXED && precision != AQ_FORMAT_F32 &&
-            main_format(snapshot) == precision);
+            aq_policy_source_main_format(snapshot) == precision);
 }
 
 const char *aq_policy_source_precision(const aq_snapshot *snapshot, char out[AQ_PRECISION_TEXT_MAX])
 {
     uint32_t layers[AQ_NET_LAYERS_MAX];
-    const uint32_t format = aq_snapshot_format(snapshot), most = main_format(snapshot);
+    const uint32_t format = aq_snapshot_format(snapshot);
+    const uint32_t most = aq_policy_source_main_format(snapshot);
     const uint32_t count = aq_layer_formats_choices(&snapshot->spec, layers);
     (void)snprintf(out, AQ_PRECISION_TEXT_MAX, "%s", aq_format_name(format));
     if (format != AQ_FORMAT_MIXED) {

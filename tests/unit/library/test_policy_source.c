@@ -418,6 +418,15 @@ TEST(a_mixed_policy_says_of_which_formats)
     }
 }
 
+/* Of a policy that draws among many choices it has most of the weights. */
+TEST(a_last_layer_in_fp32_has_no_say_however_wide_it_is)
+{
+    aq_snapshot *snapshot = cli_policy(AQ_FORMAT_INT8_CHANNEL, 1);
+    snapshot->spec.layers[2].outputs = 64;
+    snapshot->layers[2].format = AQ_FORMAT_F32;
+    assert_int_equal(aq_policy_source_main_format(snapshot), AQ_FORMAT_INT8_CHANNEL);
+}
+
 /* 8-4-noisy 2, whose deviations are in fp32. */
 TEST(what_makes_deviations_has_no_say)
 {

@@ -295,6 +295,19 @@ TEST_IN_FOLDER(small_shares_and_gaps_are_not_told_as_nothing)
     assert_says(printed(&report), "fallbacks  99.6 % of the versions");
 }
 
+/* All other figures are of every life of the run. */
+TEST_IN_FOLDER(a_resumed_run_tells_how_long_it_took_in_all)
+{
+    aq_run_config config = config_of(5);
+    const aq_train_result result = {.wall_s = 5.25};
+    file_put_text(cli_path(state, "metrics.jsonl"),
+                  "{\"event\": \"end\", \"state\": \"solved\", \"wall_s\": 600.0}\n");
+    aq_train_report report = report_of(state, &config, &result);
+    assert_says(printed(&report), " after 5.2s; the whole run: 10m00s\n");
+    report.run_s = 5;
+    assert_says(printed(&report), " after 5.2s\n");
+}
+
 /* Of a run that came to `state`, and left no policy. */
 static aq_train_report ended_report(void **state, const aq_run_config *config,
                                     enum aq_run_state end)
@@ -329,7 +342,8 @@ TEST_IN_FOLDER(a_run_of_code_says_how_it_is_trusted_and_what_is_int8)
     write_policy(state, 7);
     aq_train_report report = report_of(state, &config, &result);
     report.state = AQ_RUN_STOPPED;
-    report.kept.format = AQ_FORMAT_MIXED; /* as of policies that draw */
+    report.kept.format = AQ_FORMAT_MIXED;     /* as of policies that draw */
+    config.quantizer.format = AQ_FORMAT_INT4; /* since a resume: the policy is of before */
     (void)strcpy(config.task, "py:my_module:MyEnv");
     assert_printed("train_of_code.txt", &report);
 }

@@ -1,7 +1,7 @@
 /*
  * An evaluation on another thread is the same evaluation.
  */
-#include "cli/policy/long_evaluation.h"
+#include "cli/run/long_evaluation.h"
 #include "common/sys/cpu.h"
 #include "envs/env_open.h"
 #include "tests/support/test.h"

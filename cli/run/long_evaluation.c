@@ -1,7 +1,7 @@
 /*
  * Long evaluation: see long_evaluation.h.
  */
-#include "cli/policy/long_evaluation.h"
+#include "cli/run/long_evaluation.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

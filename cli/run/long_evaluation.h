@@ -2,8 +2,8 @@
  * Long evaluation: an evaluation that says on standard error that it is still going on, when it
  * takes longer than people wait without a word.
  */
-#ifndef AQ_CLI_POLICY_LONG_EVALUATION_H
-#define AQ_CLI_POLICY_LONG_EVALUATION_H
+#ifndef AQ_CLI_RUN_LONG_EVALUATION_H
+#define AQ_CLI_RUN_LONG_EVALUATION_H
 
 #include <stdint.h>
 
