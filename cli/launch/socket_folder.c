@@ -66,6 +66,18 @@ static void remove_left(void)
     (void)closedir(dir);
 }
 
+/* Whoever cleans heeds a shared lock, too. -1: it could not be had, without which the folder is as
+ * good until it is old. */
+static int hold(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (folder >= 0 && flock(folder, LOCK_SH | LOCK_NB)) {
+        (void)close(folder);
+        folder = -1;
+    }
+    return folder;
+}
+
 static bool is_there(int file)
 {
     struct stat status;
@@ -82,6 +94,7 @@ int aq_socket_folder_make(aq_socket_folder *folder, aq_error *error)
         }
         folder->owner = lock_owner(folder->path, O_CREAT | O_EXCL);
         if (folder->owner >= 0 && is_there(folder->owner)) {
+            folder->held = hold(folder->path);
             return 0;
         }
         if (folder->owner >= 0) {
@@ -100,6 +113,9 @@ void aq_socket_folder_remove(aq_socket_folder *folder)
     if (folder->path[0] != '\0') {
         aq_dir_remove(folder->path);
         (void)close(folder->owner);
+        if (folder->held >= 0) {
+            (void)close(folder->held);
+        }
         folder->path[0] = '\0';
     }
 }

@@ -1,7 +1,10 @@
 /*
  * The folder of sockets: it goes with its maker, and one whose maker was killed goes with the next.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -35,6 +38,23 @@ TEST(a_folder_in_use_stays)
     assert_true(is_there(first.path));
     aq_socket_folder_remove(&first);
     aq_socket_folder_remove(&second);
+}
+
+/* As systemd-tmpfiles asks before it looks for what is old in a folder. */
+TEST(a_folder_in_use_is_held_against_those_who_clean_by_age)
+{
+    aq_socket_folder folder = {0};
+    assert_int_equal(aq_socket_folder_make(&folder, NULL), 0);
+    const int other = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(other >= 0);
+    const bool is_had = flock(other, LOCK_EX | LOCK_NB) == 0;
+    const int problem = errno;
+    aq_socket_folder_remove(&folder);
+    const bool is_free = flock(other, LOCK_EX | LOCK_NB) == 0;
+    (void)close(other);
+    assert_false(is_had);
+    assert_int_equal(problem, EWOULDBLOCK);
+    assert_true(is_free);
 }
 
 /* The lock of a maker that lives keeps its folder from all others on this host, until it ends. */
