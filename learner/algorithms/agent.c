@@ -40,7 +40,8 @@ struct aq_agent {
     aq_metric_list metrics;
     uint32_t batch_rows;
     double exploration_entropy;
-    bool shows_ends; /* by bootstraps of 0, which all are without a discount */
+    bool shows_ends;   /* by bootstraps of 0, which all are without a discount */
+    bool bounds_worth; /* at a discount of 1 what comes for ever may be worth anything */
     bool is_normalized;
     normalization normal;
     aq_model_group *model; /* NULL: the networks are whole */
@@ -76,8 +77,9 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     AQ_ASSERT(setup->schema->obs.dtype == AQ_DTYPE_F32); /* a plan of bytes has it off */
     if (!aq_net_is_affine_in_input(spec)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.normalize_obs needs a network that begins with a linear layer; "
-                       "learner.normalize_obs=false works");
+                       "learner.normalize_obs needs a network that begins with a linear layer, "
+                       "which is no convolution (learner.torso) and not noisy (fewer layers of "
+                       "learner.noisy); learner.normalize_obs=false works");
     }
     agent->is_normalized = true;
     normal->exchange = setup->exchange;
@@ -200,6 +202,7 @@ int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *s
     agent->exploration_entropy = aq_explore_entropy(config, 1.0, &setup->schema->action);
     agent->batch_rows = (uint32_t)config->learner.batch_size;
     agent->shows_ends = config->learner.discount > 0;
+    agent->bounds_worth = (float)config->learner.discount < 1.0f; /* as rows have it */
     take_metrics(agent);
     rc = class->create(class, setup, &agent->algorithm, error);
     if (rc == 0 && agent->model != NULL) {
@@ -330,7 +333,8 @@ static int train_normalized(aq_agent *agent, const aq_batch *rows, aq_update_rep
 
 /* A value v that a row's target makes of itself, v = reward + bootstrap * v, is the most that its
  * reward can be worth: where it lies within others' for all rows, training keeps values there. */
-static void tell_rewards(const aq_batch *rows, double metrics[AQ_AGENT_METRICS])
+static void tell_rewards(const aq_agent *agent, const aq_batch *rows,
+                         double metrics[AQ_AGENT_METRICS])
 {
     double size = 0, floor = NAN, ceiling = NAN;
     uint64_t counted = 0, rewarded = 0, ended = 0;
@@ -343,7 +347,7 @@ static void tell_rewards(const aq_batch *rows, double metrics[AQ_AGENT_METRICS])
         size += fabs(reward);
         rewarded += reward != 0.0f;
         ended += bootstrap == 0.0f;
-        if (bootstrap < 1.0f) {
+        if (agent->bounds_worth && bootstrap < 1.0f) {
             const double worth = (double)reward / (1.0 - (double)bootstrap);
             floor = fmin(floor, worth);
             ceiling = fmax(ceiling, worth);
@@ -352,7 +356,7 @@ static void tell_rewards(const aq_batch *rows, double metrics[AQ_AGENT_METRICS])
     const double share = counted > 0 ? 1.0 / (double)counted : (double)NAN;
     metrics[AQ_AGENT_REWARD_SIZE] = share * size;
     metrics[AQ_AGENT_REWARDED] = share * (double)rewarded;
-    metrics[AQ_AGENT_ENDED] = share * (double)ended;
+    metrics[AQ_AGENT_ENDED] = agent->shows_ends ? share * (double)ended : (double)NAN;
     metrics[AQ_AGENT_VALUE_FLOOR] = floor;
     metrics[AQ_AGENT_VALUE_CEILING] = ceiling;
 }
@@ -363,10 +367,7 @@ int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_
                                   : agent->class->train(agent->algorithm, rows, ret_report);
     if (rc == 0) {
         double *own = ret_report->metrics + agent->class->metrics.count;
-        tell_rewards(rows, own);
-        if (!agent->shows_ends) {
-            own[AQ_AGENT_ENDED] = (double)NAN;
-        }
+        tell_rewards(agent, rows, own);
         own[AQ_AGENT_EXPLORATION] = agent->exploration_entropy;
     }
     return rc;

@@ -20,12 +20,12 @@ const aq_metric aq_agent_metric_rows[AQ_AGENT_METRICS] = {
     [AQ_AGENT_VALUE_FLOOR] =
         {"value_floor", "least possible value", "",
          .meaning = "What the least reward of the rows trained on would be worth if it "
-                    "came for ever, in the last second.",
+                    "came for ever, in the last second; none with a learner.discount of 1.",
          .fold = AQ_METRIC_MIN},
     [AQ_AGENT_VALUE_CEILING] =
         {"value_ceiling", "most possible value", "",
          .meaning = "What the greatest reward of the rows trained on would be worth if "
-                    "it came for ever, in the last second.",
+                    "it came for ever, in the last second; none with a learner.discount of 1.",
          .fold = AQ_METRIC_MAX},
     [AQ_AGENT_EXPLORATION] = {"exploration_entropy", "entropy of exploration", "nats",
                               .meaning =

@@ -376,7 +376,9 @@ static void say_goodbye(learner *self)
     aq_run_report_ended(self->parts.report);
     aq_learner_service_hold_end(self->parts.service, false);
     self->farewell_ns = aq_clock_monotonic_ns();
-    uv_run(&self->loop, UV_RUN_DEFAULT);
+    if (!self->is_cut_short) { /* by signals that came while the last checkpoint was written */
+        uv_run(&self->loop, UV_RUN_DEFAULT);
+    }
 }
 
 static void write_energy(learner *self)

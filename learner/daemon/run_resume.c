@@ -112,7 +112,8 @@ static int check_same_settings(const aq_run_config *ours, const aq_checkpoint *c
                        "replay.sequence_length and actor.envs)",
                        aq_gradient_steps_of_row(&theirs), aq_gradient_steps_of_row(ours));
     }
-    if (checkpoint->best_policy != NULL) {
+    /* A stand-in, which nobody has played, makes way for the first version that is judged. */
+    if (checkpoint->best_policy != NULL && isfinite(checkpoint->best_return)) {
         tell_format(ours, &theirs);
     }
     return 0;

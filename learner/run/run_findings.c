@@ -218,14 +218,18 @@ static aq_run_limit nearest_limit(const aq_learning_facts *facts)
     return *nearest;
 }
 
-/* That the run be `times` as long. One without limits sees as much by more actors. */
+/* That the run be `times` as long, or as long as can be set. One without limits sees as much by
+ * more actors. */
 static void suggest_more(const aq_learning_facts *facts, double times, aq_finding *finding)
 {
     const aq_run_limit limit = nearest_limit(facts);
+    const char *key = limit.limit > 0 ? limit.key : "actor.count";
+    const double most = aq_run_config_row(key)->max;
     if (limit.limit > 0) {
-        suggest(finding, "%s=%.12g", limit.key, round_out(times * limit.limit));
+        suggest(finding, "%s=%.12g", key, fmin(most, round_out(times * limit.limit)));
     } else {
-        suggest(finding, "actor.count=%.0f", ceil(times * (double)facts->config->actor.count));
+        suggest(finding, "%s=%.0f", key,
+                fmin(most, ceil(times * (double)facts->config->actor.count)));
     }
 }
 

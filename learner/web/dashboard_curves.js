@@ -122,8 +122,14 @@ function drawReturn(history, xOf, byTime, threshold) {
     curves.return.draw(rows, byTime);
 }
 
-function drawCurves(history, byTime, threshold) {
+/* They stand still where a data set is all there is to learn from. */
+function stepsMove(progress) {
+    return progress.env_steps.some((each) => each !== progress.env_steps[0]);
+}
+
+function drawCurves(history, wantsTime, threshold) {
     const progress = history.progress;
+    const byTime = wantsTime || !stepsMove(progress);
     const xOf = (part) => byTime ? part.wall_s : part.env_steps;
     const xs = xOf(progress);
     const wall = progress.wall_s;

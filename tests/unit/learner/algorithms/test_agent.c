@@ -85,6 +85,23 @@ TEST(without_a_discount_no_end_is_seen)
     assert_true(isnan(report.metrics[aq_dqn_class.metrics.count + AQ_AGENT_ENDED]));
 }
 
+/* Of those that end an episode alone nothing would follow for the others. */
+TEST(at_a_discount_of_1_what_comes_for_ever_has_no_bound)
+{
+    aq_run_config config = fixture_config();
+    const aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
+    config.learner.discount = 1;
+    aq_agent *agent = agent_of(&aq_dqn_class, &config, &schema, 1);
+    aq_batch *batch = fixture_batch(&schema, FIXTURE_ROWS);
+    aq_rng rng = rng_of(1, 0);
+    fixture_randomize(batch, FIXTURE_ACTIONS, &rng);
+    const aq_update_report report = agent_train(agent, batch);
+    const double *own = report.metrics + aq_dqn_class.metrics.count;
+    assert_true(own[AQ_AGENT_ENDED] > 0);
+    assert_true(isnan(own[AQ_AGENT_VALUE_FLOOR]));
+    assert_true(isnan(own[AQ_AGENT_VALUE_CEILING]));
+}
+
 TEST_IN(stand, all, numbers_that_can_not_be_are_refused)
 {
     kept_values(all, "target")[2] = NAN;

@@ -162,6 +162,18 @@ TEST(a_network_that_begins_with_a_convolution_is_refused_with_what_works)
                    AQ_E_UNSUPPORTED, "learner.normalize_obs=false works");
 }
 
+TEST(a_network_that_begins_with_a_noisy_layer_is_refused_with_what_works)
+{
+    stand all = make();
+    aq_agent *agent;
+    all.config.learner.noisy_deviation = 0.5;
+    all.config.learner.noisy = 3; /* all layers */
+    assert_refused(agent_try(&aq_dqn_class, &all.config, &all.schema, 7, &agent, &refusal),
+                   AQ_E_UNSUPPORTED, "not noisy (fewer layers of learner.noisy)");
+    all.config.learner.noisy = 2;
+    (void)agent_of(&aq_dqn_class, &all.config, &all.schema, 7);
+}
+
 TEST(create_survives_every_failed_allocation)
 {
     const stand all = make();

@@ -1,6 +1,7 @@
 /*
  * A run is taken up from its checkpoint, and its folder then holds what the checkpoint says.
  */
+#include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 #include "learner/daemon/configure_call.h"
 #include "learner/daemon/energy_account.h"
@@ -9,6 +10,7 @@
 #include "tests/support/file_kit.h"
 #include "tests/support/must.h"
 #include "tests/support/test.h"
+#include "tests/unit/common/sys/stderr_capture.h"
 #include "tests/unit/learner/learner_kit.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -23,6 +25,7 @@ typedef struct resume_desk {
     aq_checkpoint_store *store;
     learner_kit kit;
     const char *config; /* of checkpoints */
+    double best_return; /* likewise */
     aq_resumed resumed;
 } resume_desk;
 
@@ -37,6 +40,7 @@ static void resume_desk_setup(resume_desk *desk)
 {
     aq_run_config config = config_defaults();
     desk->config = "";
+    desk->best_return = 10.0;
     run_dir_setup(&desk->dir);
     learner_kit_init(&desk->kit, 1);
     must(aq_run_plan_make(&config, &desk->plan, NULL));
@@ -89,7 +93,7 @@ static void write_checkpoint(resume_desk *desk, aq_snapshot *best)
         .gap_squares = 0.25,
         .wall_s = 60.0,
         .best_policy = best,
-        .best_return = 10.0,
+        .best_return = desk->best_return,
         .best_std = 3.0,
         .best_episodes = 20,
         .best_confirmed = true,
@@ -175,6 +179,29 @@ TEST_IN(resume_desk, desk, the_best_is_known_with_all_that_was_found_of_it)
         assert_true(told[i]->return_std == 3.0);
         assert_int_equal(told[i]->episodes, 20);
         assert_true(told[i]->confirmed);
+    }
+}
+
+/* A stand-in that nobody has played stays nothing. */
+TEST_IN(resume_desk, desk, a_best_policy_of_another_format_is_told_if_it_was_judged)
+{
+    static const struct {
+        double best_return;
+        bool is_told;
+    } rows[] = {{10.0, true}, {NAN, false}};
+    char log[4096];
+    desk->config = "quantizer: {format: fp16}";
+    EACH_ROW(i, rows) {
+        desk->best_return = rows[i].best_return;
+        die_between(desk);
+        stderr_capture_begin();
+        aq_log_set_level(AQ_LOG_WARN);
+        const int rc = resume(desk, NULL);
+        aq_log_set_level(AQ_LOG_INFO);
+        stderr_capture_end(log, sizeof(log));
+        assert_int_equal(rc, 0);
+        assert_int_equal(strstr(log, "event=best_policy_kept format=fp16") != NULL,
+                         rows[i].is_told);
     }
 }
 

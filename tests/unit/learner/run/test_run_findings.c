@@ -171,6 +171,34 @@ TEST(where_nothing_is_left_to_explore_with_more_steps_are_proposed)
     }
 }
 
+/* One update where ten thousand would be few. */
+TEST(no_more_is_proposed_than_can_be_set)
+{
+    static const struct {
+        const char *change;
+        double wall_s;
+        const char *setting;
+    } changes[] = {
+        {"limits.env_steps=500000000", 60, "limits.env_steps=1e+12"},
+        {"limits.wall_s=3600", 3600, "limits.wall_s=10000000"},
+        {"actor.count=1000", 60, "actor.count=4096"},
+    };
+    EACH_ROW(i, changes) {
+        aq_run_config config = default_config();
+        config.limits.env_steps = config.limits.learner_steps = 0;
+        config_set(&config, changes[i].change);
+        aq_learning_facts facts = good_facts(&config);
+        facts.env_steps = facts.own_steps = 500000000;
+        facts.learner_steps = 1;
+        facts.wall_s = changes[i].wall_s;
+        const aq_findings findings = findings_of(&facts);
+        assert_int_equal(findings.count, 1);
+        assert_string_equal(findings.rows[0].setting, changes[i].setting);
+        assert_succeeds(
+            aq_settings_assign(aq_run_config_table(), findings.rows[0].setting, &config, &refusal));
+    }
+}
+
 /* They lie within the atoms. */
 TEST(values_of_distributions_are_never_too_large)
 {
