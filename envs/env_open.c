@@ -237,6 +237,24 @@ const char *aq_env_said(const aq_env *env, const void *state, const char *fallba
     return text != NULL ? text : fallback;
 }
 
+const char *aq_env_said_last(const char *said)
+{
+    enum { WORDS_BYTES = 32, LAST_BYTES = AQ_ERROR_TEXT_MAX - AQ_TASK_NAME_MAX - WORDS_BYTES };
+    const size_t length = strlen(said);
+    if (length <= LAST_BYTES) {
+        return said;
+    }
+    const char *last = said + length - LAST_BYTES;
+    const char *line_end = memchr(last, '\n', LAST_BYTES / 2);
+    if (line_end != NULL) {
+        return line_end + 1;
+    }
+    while (((unsigned char)*last & 0xc0) == 0x80) { /* within a character */
+        last++;
+    }
+    return last;
+}
+
 aq_env *aq_env_ref(aq_env *env)
 {
     aq_references_add(&env->references);

@@ -44,6 +44,10 @@ int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX]) AQ_MUST_
  * `fallback`. */
 const char *aq_env_said(const aq_env *env, const void *state, const char *fallback);
 
+/* The end of what was said, of which a traceback's last line says most: as much as an aq_error has
+ * room for beside the task's name and a few words, from a whole line on where lines are short. */
+const char *aq_env_said_last(const char *said);
+
 aq_env *aq_env_ref(aq_env *env);
 void aq_env_unref(aq_env *env); /* NULL is fine */
 

@@ -137,7 +137,8 @@ const actorq_vec_facts *actorq_vec_look(const actorq_vec *vec)
 
 static int fail_env(const actorq_vec *vec, aq_error *error)
 {
-    return aq_fail(error, AQ_E_PEER, "%s: %s", vec->facts.task, vec->vec->failure);
+    return aq_fail(error, AQ_E_PEER, "%s: %s", vec->facts.task,
+                   aq_env_said_last(vec->vec->failure));
 }
 
 int actorq_vec_reset(actorq_vec *vec, const uint64_t *seed, void *observations, actorq_error *error)
@@ -353,7 +354,7 @@ static int draw(actorq_vec *vec, uint32_t lane, aq_canvas *canvas, aq_error *err
     }
     if (aq_env_picture_draw(env, state, obs, canvas, &text) != 0) {
         return aq_fail(error, AQ_E_PEER, "%s could not be drawn: %s", env->name,
-                       aq_env_said(env, state, "it does not say why"));
+                       aq_env_said_last(aq_env_said(env, state, "it does not say why")));
     }
     return text == NULL ? 0
                         : aq_fail(error, AQ_E_UNSUPPORTED, "%s draws itself in text", env->name);

@@ -78,7 +78,7 @@ static int play(const aq_env *env, aq_trial *trial, aq_engine *engine, aq_error 
     } while (state == AQ_TRIAL_GOES_ON);
     return state == AQ_TRIAL_DONE ? 0
                                   : aq_fail(error, AQ_E_PEER, "%s fails too often: %s", env->name,
-                                            aq_trial_failure(trial));
+                                            aq_env_said_last(aq_trial_failure(trial)));
 }
 
 static int evaluate(aq_env *env, aq_engine *engine, bool by_script, uint32_t episodes,

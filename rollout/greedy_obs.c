@@ -22,9 +22,9 @@ typedef struct greedy_player {
 static int check(const greedy_player *player, aq_error *error)
 {
     const aq_vec_env *vec = player->vec;
-    return vec->failures == 0
-               ? 0
-               : aq_fail(error, AQ_E_PEER, "%s: %s", vec->task.env->name, vec->failure);
+    return vec->failures == 0 ? 0
+                              : aq_fail(error, AQ_E_PEER, "%s: %s", vec->task.env->name,
+                                        aq_env_said_last(vec->failure));
 }
 
 static int init(greedy_player *player, const aq_env_task *task, const aq_engine *engine,

@@ -119,8 +119,9 @@ static const uint8_t *actions_of(const aq_bench_lanes *lanes, uint64_t step)
 
 static int fail(const aq_bench_lanes *lanes, uint32_t lane, const char *what, aq_error *error)
 {
+    const char *said = aq_env_said(lanes->env, state_of(lanes, lane), "it does not say why");
     return aq_fail(error, AQ_E_PEER, "%s: a %s failed: %s", lanes->env->name, what,
-                   aq_env_said(lanes->env, state_of(lanes, lane), "it does not say why"));
+                   aq_env_said_last(said));
 }
 
 static int reset_lane(aq_bench_lanes *lanes, uint32_t lane, aq_error *error)

@@ -114,8 +114,9 @@ void aq_player_destroy(aq_player *player)
 
 static int fail_environment(const aq_player *player, const char *what, aq_error *error)
 {
+    const char *said = aq_env_said(player->env, player->state, "it does not say why");
     return aq_fail(error, AQ_E_PEER, "%s of %s failed: %s", what, player->env->name,
-                   aq_env_said(player->env, player->state, "it does not say why"));
+                   aq_env_said_last(said));
 }
 
 int aq_player_start(aq_player *player, uint32_t number, aq_error *error)

@@ -20,6 +20,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "envs/env_open.h"
 
 /* Importing a large package from a cold disk takes its time. */
 enum { START_TIMEOUT_MS = 120000, LAST_WORDS_MS = 200, END_MS = 2000, HOW_BYTES = 64 };
@@ -123,20 +124,12 @@ static int receive_hello(aq_python_worker *worker, int timeout_ms, aq_python_hel
     return 0;
 }
 
-/* The end of a traceback says most, if not all of it fits. */
-static const char *tail_of(const char *text, size_t size)
-{
-    const size_t length = strlen(text);
-    return length > size ? text + length - size : text;
-}
-
 static int read_hello(const aq_python_worker *worker, const aq_python_hello *hello,
                       aq_schema *ret_schema, aq_error *error)
 {
-    enum { TEXT_BYTES = 400 };
     if (hello->status != AQ_PYTHON_OK) {
         return aq_fail(error, AQ_E_UNSUPPORTED, "py:%s: %s", worker->task,
-                       tail_of(hello->text, TEXT_BYTES));
+                       aq_env_said_last(hello->text));
     }
     read_space(&hello->observation, &ret_schema->obs);
     read_space(&hello->action, &ret_schema->action);

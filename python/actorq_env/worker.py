@@ -78,6 +78,10 @@ def main(arguments):
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started it decides
     hold_lifeline()
     channel = socket.socket(fileno=CHANNEL)
+    # The channel's end is how ActorQ notices that this process is gone: what an environment starts
+    # or forks, which may outlive it, must not hold it open.
+    os.set_inheritable(CHANNEL, False)
+    os.register_at_fork(after_in_child=channel.close)
     try:
         import numpy  # pylint: disable=unused-import,import-outside-toplevel
     except ImportError as error:

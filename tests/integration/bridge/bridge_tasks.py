@@ -174,6 +174,21 @@ class Raising(Counter):
         return super().step(action)
 
 
+class RaisingDeep(Counter):
+    """Raises far below its step, in calls that a traceback shows one by one."""
+
+    def step(self, action):
+        return self.left(10)
+
+    def left(self, more):
+        return self.right(more - 1)
+
+    def right(self, more):
+        if more <= 0:
+            raise ValueError("the gears are jammed")
+        return self.left(more - 1)
+
+
 class RaisingInReset(Counter):
     """Begins one episode and no other."""
 
@@ -205,6 +220,21 @@ class Dying(Counter):
 
     def step(self, action):
         if self.steps == 2:
+            os._exit(3)
+        return super().step(action)
+
+
+class DyingWithHeirs(Counter):
+    """Likewise, with processes of its own that live longer, for no longer than they must. Nobody
+    waits for what they print."""
+
+    def step(self, action):
+        if self.steps == 2:
+            os.system("sleep 20 >/dev/null 2>&1 &")
+            if os.fork() == 0:
+                os.close(1)
+                os.close(2)
+                time.sleep(20)
             os._exit(3)
         return super().step(action)
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "rollout/evaluation.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
 #include "tests/support/file_kit.h"
@@ -104,6 +105,16 @@ TEST(an_exception_fails_its_episode_with_its_traceback)
 {
     assert_fails("Raising", 2, "ValueError: the gears are jammed");
     assert_fails("Raising", 2, "in step");
+}
+
+TEST(an_exception_far_below_is_told_to_its_last_line)
+{
+    aq_evaluation result;
+    aq_env *env = bridge_open("py:bridge_tasks:RaisingDeep");
+    const int rc = aq_evaluate(env, NULL, 1, 7, &result, &refusal);
+    aq_env_unref(env);
+    assert_refused(rc, AQ_E_PEER, "fails too often");
+    assert_says(refusal.text, "ValueError: the gears are jammed");
 }
 
 TEST(what_python_gives_is_looked_at)
@@ -204,10 +215,10 @@ TEST(a_worker_killed_in_mid_episode_is_started_again)
     fini_lanes(lanes, env);
 }
 
-TEST(a_worker_that_ends_itself_is_started_again)
+static void assert_ends_itself(const char *task)
 {
     bridge_lane lanes[LANES];
-    aq_env *env = bridge_open("py:bridge_tasks:Dying");
+    aq_env *env = bridge_open(task);
     init_lanes(lanes, env);
     for (size_t i = 0; i < LANES; i++) {
         assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_GOES_ON);
@@ -215,6 +226,16 @@ TEST(a_worker_that_ends_itself_is_started_again)
     }
     assert_all_restart(lanes, "ended with status 3");
     fini_lanes(lanes, env);
+}
+
+TEST(a_worker_that_ends_itself_is_started_again)
+{
+    assert_ends_itself("py:bridge_tasks:Dying");
+}
+
+TEST(what_a_worker_leaves_behind_does_not_hide_its_end)
+{
+    assert_ends_itself("py:bridge_tasks:DyingWithHeirs?timeout_s=10");
 }
 
 TEST(a_worker_that_hangs_is_killed_and_started_again)

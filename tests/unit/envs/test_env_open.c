@@ -1,6 +1,7 @@
 /*
  * Opening environments by name: what the full name is, what is refused, and who owns what.
  */
+#include "common/base/parse.h"
 #include "tests/support/test.h"
 #include "tests/unit/envs/count_env.h"
 
@@ -105,6 +106,57 @@ TEST(the_last_owner_closes_it)
     aq_env_unref(env);
     assert_int_equal(count_env_closed(), closed + 1);
     aq_env_unref(NULL);
+}
+
+/* As who passes it on has it, behind the longest name there is. */
+static const char *told(const char *said)
+{
+    char name[AQ_TASK_NAME_MAX] = "";
+    memset(name, 'n', sizeof(name) - 1);
+    (void)aq_fail(&refusal, AQ_E_PEER, "%s could not be drawn: %s", name, aq_env_said_last(said));
+    return refusal.text;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+TEST(what_an_error_has_room_for_is_told_whole)
+{
+    const char *said = "Traceback:\n  in step\nValueError: jammed";
+    assert_ptr_equal(aq_env_said_last(said), said);
+    assert_true(ends_with(told(said), said));
+}
+
+TEST(of_a_long_traceback_the_last_lines_are_told)
+{
+    const char *row = "  File \"gears.py\", line 12, in turn\n", *raised = "ValueError: jammed";
+    char said[2048] = "Traceback:\n";
+    for (int i = 0; i < 40; i++) {
+        aq_text_append(said, sizeof(said), "%s", row);
+    }
+    aq_text_append(said, sizeof(said), "%s", raised);
+    const char *last = aq_env_said_last(said);
+    assert_int_equal(strncmp(last, row, strlen(row)), 0);
+    assert_true(strlen(last) > 4 * strlen(row));
+    assert_true(ends_with(last, raised) && ends_with(told(said), last));
+}
+
+/* Of two texts that differ in length by one, one would be cut within a character of two bytes. */
+TEST(a_long_line_is_told_from_a_whole_character_on)
+{
+    char said[2048] = "";
+    for (int i = 0; i < 600; i++) {
+        aq_text_append(said, sizeof(said), "é");
+    }
+    for (int i = 0; i < 2; i++) {
+        aq_text_append(said, sizeof(said), "!");
+        const char *last = aq_env_said_last(said);
+        assert_int_equal(strncmp(last, "é", strlen("é")), 0);
+        assert_true(ends_with(told(said), last));
+    }
 }
 
 TEST(without_memory_it_is_not_open)
