@@ -17,6 +17,9 @@
 /* As many as an evaluation takes. */
 enum { ROWS_FIRST = AQ_EVALUATION_LANES_MAX, NETWORK_TEXT_BYTES = 256 };
 
+/* Room for rows, which a policy keeps: of pictures or of much noise a row takes up to megabytes. */
+enum { ROOM_BYTES_MAX = 64 << 20 };
+
 struct actorq_policy {
     aq_snapshot *snapshot;
     aq_engine *engine;
@@ -58,6 +61,19 @@ static int init_room(actorq_policy *room, uint32_t rows_max, aq_error *error)
         rc = room->draws == NULL ? AQ_E_NOMEM : rc;
     }
     return rc != 0 ? aq_fail(error, rc, "no memory to act on %u observations", rows_max) : 0;
+}
+
+/* Of so many rows, how many are done at once: what comes of them does not depend on it. */
+static uint32_t rows_at_once(const actorq_policy *policy, uint64_t rows)
+{
+    const size_t numbers = 1 + aq_space_elements(&policy->snapshot->schema.action) +
+                           aq_net_spec_outputs(&policy->snapshot->spec);
+    const size_t row_bytes = aq_act_row_bytes(policy->snapshot) + numbers * sizeof(float);
+    uint32_t most = ROWS_FIRST;
+    while (most < AQ_ENGINE_ROWS_MAX && 2 * most * row_bytes <= ROOM_BYTES_MAX) {
+        most *= 2;
+    }
+    return rows < most ? (uint32_t)rows : most;
 }
 
 /* The policy has what it had on failure. */
@@ -263,26 +279,34 @@ static void give_states(const actorq_policy *policy, uint32_t rows, float *state
     }
 }
 
+/* The rows behind those that are done: `most` of them, or all that are left. */
+static row_ends piece_of(const actorq_policy *policy, const row_ends *ends, const rows_work *work,
+                         uint64_t done, uint32_t most)
+{
+    const uint64_t left = ends->rows - done;
+    return (row_ends){
+        .obs = (const uint8_t *)ends->obs + done * policy->facts.observation_bytes,
+        .rows = left < most ? left : most,
+        .states = ends->states != NULL ? ends->states + done * policy->facts.state_count : NULL,
+        .out = (uint8_t *)ends->out + done * work->out_bytes(policy),
+    };
+}
+
 /* What comes of a row has nothing to do with its place: any number can be done in pieces. */
 static int in_pieces(actorq_policy *policy, const row_ends *ends, const rows_work *work,
                      actorq_error *error)
 {
-    const uint8_t *from = ends->obs;
-    uint8_t *to = ends->out;
-    const uint32_t most =
-        ends->rows < AQ_ENGINE_ROWS_MAX ? (uint32_t)ends->rows : AQ_ENGINE_ROWS_MAX;
     aq_error problem = {0};
     int rc = check_rows(policy, ends, work, &problem);
     rc = rc == 0 ? check_state(policy, ends->states, &problem) : rc;
+    const uint32_t most = rc == 0 ? rows_at_once(policy, ends->rows) : 0;
     rc = rc == 0 ? make_room(policy, most, &problem) : rc;
     for (uint64_t done = 0; rc == 0 && done < ends->rows; done += most) {
-        const uint32_t count = ends->rows - done < most ? (uint32_t)(ends->rows - done) : most;
-        float *states =
-            ends->states != NULL ? ends->states + done * policy->facts.state_count : NULL;
-        take_states(policy, states, count);
-        work->run(policy, from + done * policy->facts.observation_bytes, count,
-                  to + done * work->out_bytes(policy));
-        give_states(policy, count, states);
+        const row_ends piece = piece_of(policy, ends, work, done, most);
+        const uint32_t count = (uint32_t)piece.rows;
+        take_states(policy, piece.states, count);
+        work->run(policy, piece.obs, count, piece.out);
+        give_states(policy, count, piece.states);
     }
     return aq_library_tell(rc, &problem, error);
 }
@@ -307,6 +331,20 @@ int actorq_policy_outputs(actorq_policy *policy, const void *observations, uint6
     return in_pieces(policy, &ends, &forward, error);
 }
 
+/* Draws for rows of which the first is in that place among all. */
+static void draw_piece(actorq_policy *policy, const row_ends *piece, uint32_t first,
+                       const aq_act_draws *draws)
+{
+    const uint32_t rows = (uint32_t)piece->rows;
+    aq_act_draws own = *draws;
+    own.first = first;
+    own.log_prob = draws->log_prob != NULL ? draws->log_prob + first : policy->draws;
+    own.drawn = policy->draws + policy->rows_max;
+    take_states(policy, piece->states, rows);
+    aq_act_draw(policy->act, policy->engine, piece->obs, rows, &own, piece->out);
+    give_states(policy, rows, piece->states);
+}
+
 static int draw(actorq_policy *policy, const row_ends *ends, const aq_act_draws *draws,
                 aq_error *error)
 {
@@ -324,16 +362,12 @@ static int draw(actorq_policy *policy, const row_ends *ends, const aq_act_draws 
         return aq_fail(error, AQ_E_INVALID, "%llu observations at once; up to %u are possible",
                        (unsigned long long)ends->rows, AQ_ENGINE_ROWS_MAX);
     }
-    const uint32_t rows = (uint32_t)ends->rows;
+    const uint32_t most = rows_at_once(policy, ends->rows);
     rc = check_state(policy, ends->states, error);
-    rc = rc == 0 ? make_room(policy, rows, error) : rc;
-    if (rc == 0) {
-        aq_act_draws all = *draws;
-        all.log_prob = all.log_prob != NULL ? all.log_prob : policy->draws;
-        all.drawn = policy->draws + policy->rows_max;
-        take_states(policy, ends->states, rows);
-        aq_act_draw(policy->act, policy->engine, ends->obs, rows, &all, ends->out);
-        give_states(policy, rows, ends->states);
+    rc = rc == 0 ? make_room(policy, most, error) : rc;
+    for (uint64_t done = 0; rc == 0 && done < ends->rows; done += most) {
+        const row_ends piece = piece_of(policy, ends, &greedy, done, most);
+        draw_piece(policy, &piece, (uint32_t)done, draws);
     }
     return rc;
 }

@@ -14,11 +14,12 @@ struct aq_act {
     uint32_t inputs;
     float *obs; /* (rows_max, inputs), where observations are bytes; else NULL */
     size_t action_bytes, elements;
-    size_t noise_count;  /* of a row; 0: no room yet */
-    float *noise;        /* (rows_max, noise_count) */
-    uint64_t noise_key;  /* what it was made for */
-    uint64_t noise_turn; /* counted from 1; 0: nothing */
-    uint32_t noise_rows; /* that have it */
+    size_t noise_count;   /* of a row; 0: no room yet */
+    float *noise;         /* (rows_max, noise_count) */
+    uint64_t noise_key;   /* what it was made for */
+    uint64_t noise_turn;  /* counted from 1; 0: nothing */
+    uint32_t noise_first; /* the place of its first row */
+    uint32_t noise_rows;  /* that have it */
     uint32_t state_width;
     float *state; /* (rows_max, state_width) */
 };
@@ -115,6 +116,13 @@ static int make_noise(aq_act *act, const aq_snapshot *policy)
     return 0;
 }
 
+size_t aq_act_row_bytes(const aq_snapshot *policy)
+{
+    const aq_space *obs = &policy->schema.obs;
+    const size_t inputs = obs->dtype == AQ_DTYPE_U8 ? aq_space_elements(obs) : 0;
+    return (inputs + noise_count(policy) + aq_net_spec_state(&policy->spec)) * sizeof(float);
+}
+
 int aq_act_prepare(aq_act *act, const aq_engine *engine)
 {
     const aq_snapshot *policy = aq_engine_snapshot(engine);
@@ -179,15 +187,19 @@ static void renew_noise(aq_act *act, const aq_snapshot *policy, uint32_t rows,
     const uint64_t turn = draws->number / (is_held ? draws->period : 1);
     const uint32_t count = noise_count(policy);
     AQ_ASSERT(count <= act->noise_count);
-    if (act->noise_turn != turn + 1 || act->noise_key != draws->key) {
+    if (act->noise_turn != turn + 1 || act->noise_key != draws->key ||
+        act->noise_first != draws->first) {
         act->noise_key = draws->key;
         act->noise_turn = turn + 1;
+        act->noise_first = draws->first;
         act->noise_rows = 0;
     }
     for (; act->noise_rows < rows; act->noise_rows++) {
         const uint32_t row = act->noise_rows;
-        const aq_draw_at at = {
-            .key = draws->key, .draw = turn, .lane = row, .octaves = is_held ? draws->octaves : 1};
+        const aq_draw_at at = {.key = draws->key,
+                               .draw = turn,
+                               .lane = draws->first + row,
+                               .octaves = is_held ? draws->octaves : 1};
         float *noise = act->noise + row * act->noise_count;
         if (drawing != NULL) {
             aq_draw_noise(drawing, &at, count, noise);

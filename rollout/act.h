@@ -11,6 +11,7 @@
 #ifndef AQ_ROLLOUT_ACT_H
 #define AQ_ROLLOUT_ACT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
@@ -31,6 +32,9 @@ const float *aq_act_inputs(aq_act *act, const void *obs, uint32_t rows);
  * others. The state of rows is zeros then, unless it was as wide before. AQ_E_NOMEM. */
 int aq_act_prepare(aq_act *act, const aq_engine *engine) AQ_MUST_USE;
 
+/* Bytes that this takes for each row, once it is prepared for the policy. */
+size_t aq_act_row_bytes(const aq_snapshot *policy);
+
 /* From the next call on the row is of another episode: its state is zeros. */
 void aq_act_begin(aq_act *act, uint32_t row);
 
@@ -49,6 +53,7 @@ void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t row
 typedef struct aq_act_draws {
     uint64_t key;
     uint64_t number;  /* of these draws, in whatever order */
+    uint32_t first;   /* the place of the first row among all that have this number */
     uint32_t period;  /* of draws that have the same noise, where it is held; at least 1 */
     uint32_t octaves; /* of noise that is held */
     float *drawn;     /* (rows, elements of an action), for heads that keep it */

@@ -13,7 +13,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-enum { INPUTS = 4, ROWS_MAX = 200, THREADS = 4 };
+enum { INPUTS = 4, ROWS_MAX = 600, THREADS = 4 };
 
 TEST_ENDING(end_policy, actorq_policy_free);
 TEST_ENDING(end_engine, aq_engine_destroy);
@@ -128,6 +128,59 @@ TEST_IN_FOLDER(draws_are_those_of_an_actor_with_that_key)
     assert_int_equal(actorq_policy_look(policy)->draws, 1);
     assert_library_refuses(actorq_policy_draw(policy, obs, 65537, 0, 0, ours, NULL, &library_error),
                            ACTORQ_E_INVALID, "up to 65536");
+}
+
+/* Of observations so wide that PIECE rows are what there is room for at once. */
+enum { WIDE = 16384, PIECE = 512 };
+
+static aq_snapshot *write_wide(const char *path)
+{
+    const aq_layer_spec layers[] = {aq_layer_linear(WIDE, 2, AQ_ACTIVATION_NONE)};
+    const aq_net_spec spec = net_of(layers);
+    aq_schema schema = {.obs = {.kind = AQ_SPACE_BOX,
+                                .dtype = AQ_DTYPE_U8,
+                                .rank = 1,
+                                .shape = {WIDE},
+                                .bound_count = 1,
+                                .high = {255.0f}}};
+    aq_space_init_discrete(&schema.action, 2);
+    aq_snapshot *snapshot = policy_of(&spec, AQ_HEAD_CATEGORICAL, "test:Wide", &schema);
+    aq_rng rng = rng_of(4, 1);
+    aq_snapshot_layer_data layer;
+    aq_snapshot_layer_edit(snapshot, 0, &layer);
+    fill_range(layer.weights, 2 * WIDE, -0.02, 0.02, &rng);
+    assert_succeeds(aq_policy_file_write(path, snapshot, &refusal));
+    return snapshot;
+}
+
+/* More rows need no more memory, and draws are those of each row's place among all. */
+TEST_IN_FOLDER(wide_rows_are_done_in_pieces_that_nobody_sees)
+{
+    static uint8_t obs[ROWS_MAX * WIDE];
+    const char *path = cli_path(state, "policy.aq");
+    aq_snapshot *snapshot = write_wide(path);
+    actorq_policy *policy = load(path, NULL);
+    aq_engine *engine = engine_of(snapshot);
+    aq_act *act = act_of(snapshot);
+    aq_rng rng = rng_of(3, 1);
+    float log_prob[ROWS_MAX], drawn[ROWS_MAX], our_log_prob[ROWS_MAX];
+    int32_t theirs[ROWS_MAX], ours[ROWS_MAX];
+    const aq_act_draws draws = {
+        .key = 7, .number = 3, .period = 1, .octaves = 1, .drawn = drawn, .log_prob = log_prob};
+    for (size_t i = 0; i < sizeof(obs); i++) {
+        obs[i] = (uint8_t)aq_rng_below(&rng, 256);
+    }
+    assert_int_equal(aq_act_prepare(act, engine), 0);
+    assert_int_equal(actorq_policy_act(policy, obs, PIECE, ours, NULL), 0);
+    const uint64_t bytes = aq_memory_allocated_bytes();
+    aq_act_greedy(act, engine, obs, ROWS_MAX, theirs);
+    assert_int_equal(actorq_policy_act(policy, obs, ROWS_MAX, ours, NULL), 0);
+    assert_memory_equal(ours, theirs, sizeof(ours));
+    aq_act_draw(act, engine, obs, ROWS_MAX, &draws, theirs);
+    assert_int_equal(actorq_policy_draw(policy, obs, ROWS_MAX, 7, 3, ours, our_log_prob, NULL), 0);
+    assert_memory_equal(ours, theirs, sizeof(ours));
+    assert_memory_equal(our_log_prob, log_prob, sizeof(log_prob));
+    assert_true(aq_memory_allocated_bytes() == bytes);
 }
 
 /* Of CartPole, with a gru. */

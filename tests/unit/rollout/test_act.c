@@ -188,6 +188,24 @@ TEST(each_row_explores_by_noise_of_its_own_that_is_held_for_the_period)
     aq_act_destroy(act);
 }
 
+TEST(rows_have_the_noise_of_their_place_among_all)
+{
+    const float obs[4][ELEMENTS] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+    float all[4][ELEMENTS], part[2][ELEMENTS];
+    aq_act *act = act_of(&box_env);
+    aq_engine *engine = explorer();
+    aq_act_draws draws = {.key = 5, .period = 1, .octaves = 1};
+    assert_int_equal(aq_act_prepare(act, engine), 0);
+    aq_act_explore(act, engine, obs, 4, &draws, all);
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        draws.first = turn == 0 ? 2 : 0;
+        aq_act_explore(act, engine, obs + draws.first, 2, &draws, part);
+        assert_memory_equal(part, all + draws.first, sizeof(part));
+    }
+    aq_engine_destroy(engine);
+    aq_act_destroy(act);
+}
+
 TEST(floats_are_seen_as_they_are)
 {
     const float obs[ELEMENTS] = {1.0f, 2.0f, 3.0f};
