@@ -215,7 +215,7 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
 {
     char program[PATH_MAX], store[PATH_MAX];
     char id[NUMBER_TEXT_MAX], span_text[NUMBER_TEXT_MAX], chunk[NUMBER_TEXT_MAX];
-    char message[NUMBER_TEXT_MAX], segment[NUMBER_TEXT_MAX];
+    char message[NUMBER_TEXT_MAX], segment[NUMBER_TEXT_MAX], least[NUMBER_TEXT_MAX];
     uint32_t span = 0;
     int rc = aq_process_find_program("actorq", "cli", program, sizeof(program), error);
     rc = rc != 0 ? rc : span_of(config, &span, error);
@@ -230,6 +230,7 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
     (void)snprintf(chunk, sizeof(chunk), "%" PRIu64, config->replay.chunk_length);
     (void)snprintf(message, sizeof(message), "%" PRIu64, config->net.message_bytes);
     (void)snprintf(segment, sizeof(segment), "%" PRIu64, config->replay.segment_bytes);
+    (void)snprintf(least, sizeof(least), "%" PRIu64, config->replay.min_size);
     aq_words words = {.count = 0};
     aq_words_add(&words, "replay", "import");
     aq_words_add(&words, path, store);
@@ -241,6 +242,7 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
     aq_words_add(&words, "--chunk-length", chunk);
     aq_words_add(&words, "--message-bytes", message);
     aq_words_add(&words, "--segment-bytes", segment);
+    aq_words_add(&words, "--least", least); /* or nobody would ever sample */
     if (config->replay.compression) {
         aq_words_add(&words, "--compress", NULL);
     }

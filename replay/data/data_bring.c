@@ -16,7 +16,7 @@ typedef struct import_arguments {
     const char *path;
     const char *to;
     const char *task;
-    uint64_t run_id, n_step, chunk_length, message_bytes, segment_bytes;
+    uint64_t run_id, n_step, chunk_length, message_bytes, segment_bytes, least;
     bool standard_columns, compressed, quiet;
     aq_json_form json;
 } import_arguments;
@@ -40,6 +40,8 @@ static const aq_option option_rows[] = {
      AQ_TO_NUMBER(import_arguments, segment_bytes, 65536, UINT64_C(4294967296))},
     {"compress", 0, NULL, "of a new store: compress its records",
      AQ_TO_FLAG(import_arguments, compressed)},
+    {"least", 0, "N", "of a new store: fail where fewer steps than these make items",
+     AQ_TO_NUMBER(import_arguments, least, 1, UINT64_MAX)},
     AQ_JSON_OPTION_ROW(import_arguments, json, "the counts"),
     {"quiet", 'q', NULL, "say nothing but what is wrong", AQ_TO_FLAG(import_arguments, quiet)},
     AQ_PARENT_OPTION_ROW,
@@ -64,7 +66,7 @@ static const aq_options options_page = {
 static bool asks_for_new_store(const import_arguments *arguments)
 {
     return (arguments->run_id | arguments->n_step | arguments->chunk_length |
-            arguments->message_bytes | arguments->segment_bytes) != 0 ||
+            arguments->message_bytes | arguments->segment_bytes | arguments->least) != 0 ||
            arguments->standard_columns || arguments->compressed;
 }
 
@@ -100,8 +102,10 @@ static int bring(const import_arguments *arguments, aq_data_set_reader *reader, 
         .message_bytes = given_or(arguments->message_bytes, 262144),
         .segment_bytes = given_or(arguments->segment_bytes, 67108864),
         .compressed = arguments->compressed,
+        .least = arguments->least,
         .progress = progress,
     };
+    aq_data_end_in_order();
     return aq_data_import_folder(reader, &import, ret_imported, error);
 }
 

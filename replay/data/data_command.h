@@ -25,7 +25,13 @@ typedef struct aq_data_line {
 } aq_data_line;
 
 void aq_data_line_init(aq_data_line *line, const char *what, bool quiet);
-void aq_data_line_show(void *line, double done); /* of aq_data_progress */
+
+/* Of aq_data_progress. AQ_E_IO when the work is interrupted. */
+int aq_data_line_show(void *line, double done, aq_error *error) AQ_MUST_USE;
 void aq_data_line_clear(aq_data_line *line);
+
+/* From now on SIGINT and SIGTERM end the work where it next tells how far it is, so that nothing
+ * half-made is left behind; again, they end it at once. */
+void aq_data_end_in_order(void);
 
 #endif

@@ -80,6 +80,7 @@ static int copy(const export_arguments *arguments, aq_data_origin *origin, expor
         .progress = {aq_data_line_show, work->line},
     };
     put_source(arguments->from, &info);
+    aq_data_end_in_order();
     int rc =
         aq_data_set_writer_create(arguments->path, &info, arguments->force, &work->writer, error);
     if (rc == 0) {

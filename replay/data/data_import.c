@@ -188,6 +188,19 @@ static uint64_t message_bytes(const importing *work)
     return least > work->import->message_bytes ? least : work->import->message_bytes;
 }
 
+/* A run that learns from these alone would wait for the others for ever. */
+static int check_least(const importing *work, uint64_t left_out, aq_error *error)
+{
+    if (work->transitions >= work->import->least) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_INVALID,
+                   "only %" PRIu64 " steps make items of %" PRIu32 " steps, and %" PRIu64
+                   " are needed; %" PRIu64 " are left out, as too few follow them: a lower "
+                   "learner.n_step, or a data set of a run of one shard, takes more",
+                   work->transitions, work->layout.n_step, work->import->least, left_out);
+}
+
 static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error)
 {
     const aq_data_packing packing = {
@@ -200,6 +213,9 @@ static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error
     };
     uint64_t left_out;
     int rc = aq_data_pack(work->reader, &packing, &work->import->progress, &left_out, error);
+    if (rc == 0) {
+        rc = check_least(work, left_out, error);
+    }
     if (rc == 0) {
         rc = settle(work, error);
     }

@@ -19,6 +19,7 @@ typedef struct aq_data_import {
     uint64_t message_bytes; /* the largest message, unless a chunk takes more */
     uint64_t segment_bytes;
     bool compressed;
+    uint64_t least; /* steps that have to make items; 0: any number will do */
     aq_data_progress progress;
 } aq_data_import;
 
@@ -28,8 +29,8 @@ typedef struct aq_data_imported {
     uint64_t left_out; /* transitions that no item can begin with */
 } aq_data_imported;
 
-/* AQ_E_EXISTS when there is something at the folder's place; what the reader finds; AQ_E_IO.
- * Nothing is left behind then. */
+/* AQ_E_EXISTS when there is something at the folder's place; AQ_E_INVALID for fewer steps than
+ * `least`; what the reader finds; AQ_E_IO; what `progress` says. Nothing is left behind then. */
 int aq_data_import_folder(aq_data_set_reader *reader, const aq_data_import *import,
                           aq_data_imported *ret_imported, aq_error *error) AQ_MUST_USE;
 

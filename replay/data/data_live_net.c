@@ -3,6 +3,7 @@
  */
 #include "replay/data/data_live_net.h"
 
+#include "common/base/clock.h"
 #include "common/base/fnv1a.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
@@ -15,7 +16,7 @@
 #include "proto/experience.pb-c.h"
 #include "replay/data/data_packer.h"
 
-enum { CALL_MS = 10000, PAGE_BYTES = 4 << 20, CREDIT_WAIT_MS = 500, CREDIT_TRIES_MAX = 240 };
+enum { CALL_MS = 10000, PAGE_BYTES = 4 << 20, CREDIT_WAIT_MS = 500, PATIENCE_S = 120 };
 enum { EXPORT = 0, IMPORT = 1, CREDIT = 0 };
 
 struct aq_data_live {
@@ -139,9 +140,9 @@ int aq_data_live_read(aq_data_live *live, const aq_data_set_info *info, const aq
         count += page->n_frames;
         more = page->more && page->last > after;
         after = page->last;
-        if (page->messages > 0) {
+        if (rc == 0 && page->messages > 0) {
             const double done = (double)count / (double)page->messages;
-            aq_data_progress_tell(&sink->progress, done < 1.0 ? done : 1.0);
+            rc = aq_data_progress_tell(&sink->progress, done < 1.0 ? done : 1.0, error);
         }
         actorq__v1__export_reply__free_unpacked(page, NULL);
     }
@@ -162,7 +163,8 @@ typedef struct bringing {
     aq_data_imported imported;
 } bringing;
 
-/* One long poll. */
+/* One long poll. A shard that does not go on where it was sent to has lost what came before, which
+ * is not there any more to be sent again. */
 static int ask_credit(bringing *work, const aq_data_lane *sender, uint32_t wait_ms, aq_error *error)
 {
     Actorq__V1__CreditRequest request = ACTORQ__V1__CREDIT_REQUEST__INIT;
@@ -183,6 +185,11 @@ static int ask_credit(bringing *work, const aq_data_lane *sender, uint32_t wait_
     const Actorq__V1__CreditReply *credit = (const Actorq__V1__CreditReply *)reply;
     if (credit->store != work->live->info.store) {
         rc = aq_fail(error, AQ_E_FOREIGN, "%s: another store has taken its place meanwhile",
+                     work->live->url);
+    } else if (credit->expected <= state->sent.seq) {
+        rc = aq_fail(error, AQ_E_PEER,
+                     "%s was started again meanwhile, and lost what it had not acknowledged: "
+                     "import the data set once more, which brings what is missing",
                      work->live->url);
     } else {
         state->granted = credit->granted;
@@ -210,15 +217,16 @@ static int on_message(void *user, const aq_data_message *message, aq_error *erro
 {
     bringing *work = user;
     sender_state *state = message->sender->memory;
+    const int64_t until_ns = aq_clock_monotonic_ns() + PATIENCE_S * AQ_NS_PER_S;
     bool known = false;
     bool stored = false;
     int rc = 0;
     for (int tries = 0; rc == 0 && !stored && !known; tries++) {
-        if (tries == CREDIT_TRIES_MAX) {
+        if (aq_clock_monotonic_ns() >= until_ns) {
             return aq_fail(error, AQ_E_TIMEOUT,
                            "%s has taken nothing for %d s: its rate limiter waits for the learner, "
                            "or it has no room for what is still to be written",
-                           work->live->url, CREDIT_TRIES_MAX * CREDIT_WAIT_MS / 1000);
+                           work->live->url, PATIENCE_S);
         }
         if (message->seq > state->acknowledged && message->transitions_total > state->granted) {
             rc = ask_credit(work, message->sender, tries == 0 ? 0 : CREDIT_WAIT_MS, error);
@@ -247,8 +255,9 @@ static int settle(bringing *work, aq_error *error)
     for (size_t i = 0; i < aq_data_lanes_count(work->senders); i++) {
         const aq_data_lane *sender = aq_data_lanes_at(work->senders, i);
         const sender_state *state = sender->memory;
-        for (int tries = 0; state->acknowledged < state->sent.seq; tries++) {
-            int rc = tries < CREDIT_TRIES_MAX
+        const int64_t until_ns = aq_clock_monotonic_ns() + PATIENCE_S * AQ_NS_PER_S;
+        while (state->acknowledged < state->sent.seq) {
+            int rc = aq_clock_monotonic_ns() < until_ns
                          ? ask_credit(work, sender, CREDIT_WAIT_MS, error)
                          : aq_fail(error, AQ_E_TIMEOUT, "%s does not acknowledge what it was sent",
                                    work->live->url);

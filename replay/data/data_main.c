@@ -2,7 +2,9 @@
  * actorq-data: what `actorq replay` is, as a program of its own: only it needs to know how stores
  * are laid out.
  */
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -33,17 +35,40 @@ static const aq_command_page page = {
 
 /* ---- what they share ------------------------------------------------------------------------- */
 
+static volatile sig_atomic_t interrupted_by; /* a signal; 0: none */
+
+static void on_signal(int number)
+{
+    interrupted_by = number;
+}
+
+void aq_data_end_in_order(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    struct sigaction notes = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, now;
+    (void)sigemptyset(&notes.sa_mask);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        /* What is ignored stays so, as of a job that a shell has in the background. */
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL) {
+            (void)sigaction(numbers[i], &notes, NULL);
+        }
+    }
+}
+
 void aq_data_line_init(aq_data_line *line, const char *what, bool quiet)
 {
     *line = (aq_data_line){.what = what, .is_shown = !quiet && isatty(STDERR_FILENO) == 1};
 }
 
-void aq_data_line_show(void *user, double done)
+int aq_data_line_show(void *user, double done, aq_error *error)
 {
     aq_data_line *line = user;
+    if (interrupted_by != 0) {
+        return aq_fail(error, AQ_E_IO, "interrupted");
+    }
     const int64_t now_ns = line->is_shown ? aq_clock_monotonic_ns() : 0;
     if (!line->is_shown || now_ns < line->next_ns) {
-        return;
+        return 0;
     }
     line->next_ns = now_ns + LINE_PERIOD_NS;
     line->is_drawn = true;
@@ -53,6 +78,7 @@ void aq_data_line_show(void *user, double done)
         (void)fprintf(stderr, "\r%s: %3.0f %%", line->what, 100.0 * done);
     }
     (void)fflush(stderr);
+    return 0;
 }
 
 void aq_data_line_clear(aq_data_line *line)
@@ -69,5 +95,6 @@ int main(int argc, char **argv)
 {
     aq_process_fill_standard_files();
     aq_log_open("actorq", -1);
-    return aq_command_main(&page, argc, argv);
+    const int status = aq_command_main(&page, argc, argv);
+    return status != EXIT_SUCCESS && interrupted_by != 0 ? 128 + interrupted_by : status;
 }

@@ -184,10 +184,13 @@ static int read_file(aq_data_origin *origin, const aq_data_sink *sink, aq_error 
         if (rc == 0 && more) {
             rc = sink->block(sink->user, &block, error);
         }
+        if (rc == 0 && more) {
+            rc = aq_data_progress_tell(&sink->progress, aq_data_set_reader_done(origin->reader),
+                                       error);
+        }
         if (rc != 0 || !more) {
             return rc;
         }
-        aq_data_progress_tell(&sink->progress, aq_data_set_reader_done(origin->reader));
     }
 }
 

@@ -125,7 +125,9 @@ static int pack_blocks(packer *self, aq_data_recut *recut, aq_data_set_reader *r
         if (rc == 0 && more) {
             rc = aq_data_recut_block(recut, &block, error);
         }
-        aq_data_progress_tell(progress, aq_data_set_reader_done(reader));
+        if (rc == 0) {
+            rc = aq_data_progress_tell(progress, aq_data_set_reader_done(reader), error);
+        }
     }
     if (rc == 0) {
         rc = aq_data_recut_end(recut, error);

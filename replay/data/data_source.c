@@ -78,6 +78,14 @@ static int take(source_reading *reading, const aq_arrival *arrival, aq_error *er
     return give(arrival, known, reading->sink, error);
 }
 
+/* What is not of the record ends the reading. */
+static int end_reading(source_reading *reading, int rc, const aq_error *error)
+{
+    reading->sink_code = rc;
+    reading->sink_error = *error;
+    return AQ_E_IO;
+}
+
 static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame, bool mapped,
                      aq_error *error)
 {
@@ -86,20 +94,19 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     (void)segment;
     (void)number;
     (void)mapped;
-    aq_data_progress_tell(&reading->sink->progress, -1.0); /* there is no saying how many follow */
-    int rc = aq_wire_experience_arrive(frame, true, reading->folder->identity.run_id,
-                                       &reading->layout, &arrival, error);
+    /* There is no saying how many follow. */
+    int rc = aq_data_progress_tell(&reading->sink->progress, -1.0, error);
+    if (rc != 0) {
+        return end_reading(reading, rc, error);
+    }
+    rc = aq_wire_experience_arrive(frame, true, reading->folder->identity.run_id, &reading->layout,
+                                   &arrival, error);
     if (rc != 0) {
         return rc == AQ_E_NOMEM || rc == AQ_E_VERSION ? rc : AQ_E_CORRUPT;
     }
     rc = take(reading, arrival, error);
     aq_arrival_unref(arrival);
-    if (rc != 0) {
-        reading->sink_code = rc;
-        reading->sink_error = *error;
-        rc = AQ_E_IO;
-    }
-    return rc;
+    return rc != 0 ? end_reading(reading, rc, error) : 0;
 }
 
 static void on_damage(void *user, const char *what)

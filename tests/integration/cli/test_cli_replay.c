@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 
+#include "common/base/clock.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
 #include "envs/env_open.h"
@@ -12,6 +13,9 @@
 #include "tests/support/test.h"
 
 enum { TEXT_MAX = 128, PATIENCE_S = 240 };
+
+/* Whose import, and export, take a good part of a second. */
+enum { EPISODES_MANY = 400000 };
 
 static char *folder;
 
@@ -277,8 +281,8 @@ TEST(what_is_made_for_data_sets_needs_no_limit)
     program_assert_out("  learner_steps: 12000");
 }
 
-/* One step, with what no algorithm here has recorded. */
-static void write_recorded(const char *path, float reward)
+/* Steps, each of an episode that it ends or not, with what no algorithm here has recorded. */
+static void write_recorded(const char *path, float reward, bool ends, uint64_t steps)
 {
     static const aq_column column = {"log_probability", AQ_DTYPE_F32, AQ_PER_STEP, 4, {0}, {0}};
     aq_data_set_info info = {.task = "gym:CartPole-v1", .source = "a test", .run_id = 1};
@@ -293,11 +297,14 @@ static void write_recorded(const char *path, float reward)
     assert_succeeds(aq_data_set_run_layout(&info, 1, 1, &layout, &refusal));
     assert_int_equal(aq_chunk_create(&layout, 1, &chunk), 0);
     chunk->view.length = 1;
-    chunk->view.terminated = true;
+    chunk->view.terminated = ends;
     memcpy(aq_chunk_column(chunk, AQ_COLUMN_REWARD), &reward, sizeof(reward));
-    const aq_data_set_block block = {.actor = 1, .incarnation = 2, .view = chunk->view};
+    aq_data_set_block block = {.actor = 1, .incarnation = 2, .view = chunk->view};
     assert_succeeds(aq_data_set_writer_create(path, &info, false, &writer, &refusal));
-    assert_succeeds(aq_data_set_writer_add(writer, &block, &refusal));
+    for (uint64_t step = 0; step < steps; step++) {
+        block.view.episode = step;
+        assert_succeeds(aq_data_set_writer_add(writer, &block, &refusal));
+    }
     assert_succeeds(aq_data_set_writer_finish(writer, &refusal));
     aq_data_set_writer_destroy(writer);
     aq_chunk_unref(chunk);
@@ -306,7 +313,7 @@ static void write_recorded(const char *path, float reward)
 TEST(recorded_columns_are_listed_and_nothing_to_a_run_from_the_set)
 {
     const char *path = at("recorded.aqds");
-    write_recorded(path, 0.0f);
+    write_recorded(path, 0.0f, true, 1);
     const json_t *recorded = json_object_get(inspect(path), "recorded");
     assert_int_equal(json_array_size(recorded), 1);
     assert_string_equal(json_string_value(json_array_get(recorded, 0)), "log_probability");
@@ -317,6 +324,45 @@ TEST(recorded_columns_are_listed_and_nothing_to_a_run_from_the_set)
                      NULL);
     assert_int_equal(json_array_size(json_object_get(inspect(at("other/replay-0")), "recorded")),
                      0);
+}
+
+/* Nobody would ever sample. */
+TEST(a_data_set_of_too_few_steps_that_make_items_is_no_run)
+{
+    const char *path = at("gap.aqds");
+    write_recorded(path, 0.0f, false, 1);
+    const program_result *result = program_run(
+        "train", "--offline", path, "--run", at("few"), "--quiet", "--set",
+        "limits.learner_steps=10", "--set", "learner.batch_size=1", "--no-evaluator", NULL);
+    assert_int_equal(result->exit_status, 1);
+    assert_says(result->err, "only 0 steps make items of 10 steps, and 1 are needed; 1 are left "
+                             "out, as too few follow them");
+    assert_false(aq_path_exists(at("few")));
+}
+
+/* Ends the command by a signal as soon as something that has `part` in its name is there. */
+static void interrupt(int number, const char *part, const char *command, const char *from,
+                      const char *to, const char *option)
+{
+    (void)signal(number, SIG_DFL); /* in the background a shell has it ignored */
+    program_start("replay", command, from, to, option, NULL);
+    while (file_count(folder, part) == 0 && !aq_path_exists(to)) {
+        aq_clock_wait_until(aq_clock_monotonic_ns() + AQ_NS_PER_MS);
+    }
+    assert_int_equal(kill(program_pid(), number), 0);
+    (void)program_wait();
+    program_assert_failure(128 + number, ": interrupted\n");
+    assert_int_equal(file_count(folder, part), 0);
+    assert_false(aq_path_exists(to));
+}
+
+TEST(what_is_interrupted_leaves_nothing)
+{
+    const char *set = at("many.aqds"), *store = at("many");
+    write_recorded(set, 0.0f, true, EPISODES_MANY);
+    interrupt(SIGINT, ".importing-", "import", set, store, "--standard-columns");
+    program_succeeds("replay", "import", set, store, "--standard-columns", NULL);
+    interrupt(SIGTERM, ".tmp-", "export", store, at("again.aqds"), "--quiet");
 }
 
 /* Whose steps have a column as wide as the network says. */
@@ -369,7 +415,7 @@ TEST(a_shard_that_runs_gives_and_takes)
     }
     assert_says(file_text(at("said")), ": 0 steps; ");
     for (int i = 0; i < 2; i++) { /* of which the run records nothing besides; of one sender */
-        write_recorded(at("more.aqds"), (float)i);
+        write_recorded(at("more.aqds"), (float)i, true, 1);
         shell_succeeds("%s replay import %s/more.aqds %s && rm %s/more.aqds", actorq, folder, url,
                        folder);
     }
