@@ -39,8 +39,8 @@ typedef struct quantize_report {
     char path[PATH_MAX];
     aq_snapshot *exact;
     aq_snapshot *made;
-    uint64_t rows;                    /* that it was measured on */
-    uint64_t bytes_exact, bytes_made; /* of the files */
+    uint64_t rows;                   /* that it was measured on */
+    uint64_t bytes_read, bytes_made; /* of the files */
 } quantize_report;
 
 /* ---- what was asked for --------------------------------------------------------------------- */
@@ -274,7 +274,7 @@ static int quantize(quantize_arguments *arguments, quantize_report *report, aq_e
     rc = rc != 0 ? rc : make(arguments, report, error);
     rc = rc != 0 ? rc : aq_policy_file_write(arguments->target, report->made, error);
     if (rc == 0) {
-        report->bytes_exact = file_bytes(report->path);
+        report->bytes_read = file_bytes(report->path);
         report->bytes_made = aq_wire_policy_bytes(report->made);
         aq_output_written(arguments->target);
     }
@@ -291,7 +291,7 @@ static json_t *make_json(const quantize_arguments *arguments, const quantize_rep
     }
     return json_pack(
         "{s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "source", aq_json_text(report->path), "file",
-        aq_json_text(arguments->target), "source_file_bytes", aq_json_count(report->bytes_exact),
+        aq_json_text(arguments->target), "source_file_bytes", aq_json_count(report->bytes_read),
         "activations", arguments->plan.static_activations ? "static" : "dynamic", "rows",
         aq_json_count(report->rows), "seed", aq_json_count(arguments->seed), "policy", policy);
 }
@@ -300,13 +300,15 @@ static void print(const quantize_arguments *arguments, const quantize_report *re
 {
     char path[PATH_MAX];
     aq_figure before, after;
+    /* A checkpoint has much else in it. */
+    const size_t bytes_exact = aq_wire_policy_bytes(report->exact);
     (void)printf("%s: a policy, %s\n", aq_plain_text(path, sizeof(path), arguments->target),
                  aq_format_name(aq_snapshot_format(report->made)));
     aq_policy_view_print_facts(stdout, report->made, report->bytes_made);
     aq_print_fact(stdout, "made from", "%s", report->path);
     aq_print_fact(stdout, "files", "%s instead of %s",
                   aq_figure_bytes(&after, (double)report->bytes_made),
-                  aq_figure_bytes(&before, (double)report->bytes_exact));
+                  aq_figure_bytes(&before, (double)bytes_exact));
     aq_print_fact(stdout, "activations", "%s",
                   arguments->plan.static_activations ? "static, by ranges of other observations"
                                                      : "dynamic, by the range of each row");
