@@ -28,4 +28,8 @@ while :; do
     tries=$((tries + 1))
     sleep 1
 done
+# A run is better than none; but it learns by fewer than were asked for.
+[ "$count" -ge "${ACTORQ_RANKS:-1}" ] ||
+    echo "$0: after a minute $ACTORQ_RANK_NAME has $count IPv4 addresses of ${ACTORQ_RANKS:-1}:" \
+        "going on without the others until the learner is restarted" >&2
 exec actorq-ranks "${hosts#,}" actorq-learner "$@"

@@ -31,6 +31,7 @@ from deployed_run import (DeployedRun, Failed, LEARNER, ROOT, check_resumed, com
 BEFORE_FINAL = {"autoscaling/v2": "autoscaling/v2beta2", "policy/v1": "policy/v1beta1"}
 NAME_SERVER = "172.17.0.1"
 USER = 10001
+ROLES = ("learner", "replay", "actor", "evaluator", "operator")
 # It must outlast the check.
 SETTINGS = {"evaluator": {"threshold": 1000000}, "limits": {"env_steps": 1000000000}}
 
@@ -62,6 +63,7 @@ class KubernetesRun(DeployedRun):
         super().__init__()
         self.folder = folder
         self.kustomization = self.applied = os.path.join(folder, "kubernetes")
+        self.made = os.path.join(folder, "made")
         self.operator = None
         shutil.copytree(f"{ROOT}/deploy/kubernetes", self.kustomization)
 
@@ -73,18 +75,29 @@ class KubernetesRun(DeployedRun):
                 name = pod["metadata"]["name"]
                 say(f"{name}:\n" + kubectl("logs", "--tail=5", name, check=False))
 
+    def certify(self, *options):
+        docker("run", "--rm", "--volume", f"{self.made}:/made", "actorq:local",
+               "actorq", "certs", "/made/secrets", *options)
+
+    def secret(self, role, *options):
+        return kubectl("create", "secret", "generic", f"actorq-{role}",
+                       f"--from-file={self.made}/secrets/{role}", *options)
+
     def make_secrets(self):
-        """With the commands of the page."""
-        made = os.path.join(self.folder, "made")
-        os.mkdir(made)
-        os.chmod(made, 0o777)
-        docker("run", "--rm", "--volume", f"{made}:/made", "actorq:local",
-               "actorq", "certs", "/made/secrets")
+        """With the commands of the page, as are they made anew."""
+        os.mkdir(self.made)
+        os.chmod(self.made, 0o777)
+        self.certify()
         kubectl("apply", "--filename", f"{self.kustomization}/namespace.yaml")
-        for role in ("learner", "replay", "actor", "evaluator", "operator"):
-            kubectl("create", "secret", "generic", f"actorq-{role}",
-                    f"--from-file={made}/secrets/{role}")
-        self.operator = f"{made}/secrets/operator"
+        for role in ROLES:
+            self.secret(role)
+        self.operator = f"{self.made}/secrets/operator"
+
+    def renew_secrets(self):
+        self.certify("--renew")
+        for role in ROLES:
+            kubectl("apply", "--filename", "-",
+                    input=self.secret(role, "--dry-run=client", "--output", "yaml"))
 
     def make_volumes(self):
         for name in ("runs", "first", "second", "third"):
@@ -274,11 +287,13 @@ def check_loss(run, role):
 
 def check_rollout(run):
     before = run.now()
+    run.renew_secrets()
     for one in ("deployment/actor", "deployment/evaluator", "statefulset/replay",
                 "statefulset/learner"):
         kubectl("rollout", "restart", one)
         kubectl("rollout", "status", one, "--timeout=170s", timeout_s=180)
-    goes_on(run, "all were restarted one after the other; it goes on", before, shards=3)
+    goes_on(run, "all were restarted one after the other, with new certificates; it goes on",
+            before, shards=3)
 
 
 def check_settings(run):

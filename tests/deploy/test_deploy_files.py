@@ -422,6 +422,18 @@ class Ranks(unittest.TestCase):
                                        "PATH": f"{folder}:/usr/bin:/bin"})
             self.assertEqual(done.returncode, 0)
 
+    def test_a_learner_that_goes_on_with_fewer_ranks_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            put_program(folder, "getent", "echo '10.0.0.1 STREAM rank'")
+            put_program(folder, "sleep", ":")
+            put_program(folder, "actorq-ranks", 'echo "$1"')
+            done = subprocess.run([os.path.join(DEPLOY, "image", "learner-as-asked.sh")],
+                                  check=False, timeout=60, capture_output=True, text=True,
+                                  env={"ACTORQ_RANK_NAME": "rank", "ACTORQ_RANKS": "2",
+                                       "PATH": f"{folder}:/usr/bin:/bin"})
+            self.assertEqual(done.stdout, "10.0.0.1\n")
+            self.assertIn("rank has 1 IPv4 addresses of 2", done.stderr)
+
     def test_a_folder_of_somebody_else_is_not_taken(self):
         for name in ("ranks", "rank-host"):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:

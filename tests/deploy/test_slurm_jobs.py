@@ -124,6 +124,17 @@ class Jobs(unittest.TestCase):
         self.program("actorq-learner", "exit 4")
         self.assertEqual(self.begin("head.sbatch", **self.slowly()).wait(PATIENCE_S), 4)
 
+    def test_a_second_head_leaves_the_first_ones_run_alone(self):
+        self.waits("actorq-learner")
+        self.waits("actorq-replay")
+        self.begin("head.sbatch")
+        self.wait_for("actorq-replay", 1)
+        self.program("flock", 'PATH=/usr/bin:/bin exec flock --nonblock "$3"')  # which waits else
+        self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 1)
+        self.assertEqual(self.said("actorq-learner"), 1)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "learner.url")))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "ended")))
+
     def test_a_head_whose_run_is_over_ends(self):
         self.program("actorq-learner", "sleep 0.3")
         self.waits("actorq-replay")
