@@ -117,8 +117,9 @@ class Jobs(unittest.TestCase):
     def test_what_dies_before_the_job_looks_has_died(self):
         self.waits("actorq-learner")
         self.waits("actorq-replay", "[ -e once ] || { touch once; exit 3; }")
-        self.begin("head.sbatch", **self.slowly())
+        job = self.begin("head.sbatch", **self.slowly())
         self.wait_for("actorq-replay", 2)
+        self.end(job)
         self.program("actorq-actor", "exit 3")
         self.assertEqual(self.begin("actors.sbatch", **self.slowly()).wait(PATIENCE_S), 3)
         self.program("actorq-learner", "exit 4")
