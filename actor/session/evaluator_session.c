@@ -16,6 +16,7 @@
 #include "common/sys/log.h"
 #include "common/wire/wire_frame.h"
 #include "rollout/evaluator_core.h"
+#include "rollout/vec_env.h"
 
 /* Of the incarnation's seeds; any number that nobody else uses. */
 enum { EVALUATOR_STREAM = 0x6576616c };
@@ -44,7 +45,7 @@ struct aq_evaluator_session {
     uint64_t episodes;
     double return_mean;       /* of the last result */
     uint64_t failures_before; /* of environments, in the run's cores before this one */
-    char failure_before[AQ_ERROR_TEXT_MAX]; /* the last of them; "": none */
+    char failure_before[AQ_ENV_FAILURE_MAX]; /* the last of them; "": none */
     uint64_t told_failures;
 };
 

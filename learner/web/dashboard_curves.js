@@ -127,9 +127,8 @@ function stepsMove(progress) {
     return progress.env_steps.some((each) => each !== progress.env_steps[0]);
 }
 
-function drawCurves(history, wantsTime, threshold) {
+function drawCurves(history, byTime, threshold) {
     const progress = history.progress;
-    const byTime = wantsTime || !stepsMove(progress);
     const xOf = (part) => byTime ? part.wall_s : part.env_steps;
     const xs = xOf(progress);
     const wall = progress.wall_s;

@@ -31,7 +31,9 @@ function byTime() {
 
 function drawAll() {
     if (state.history && state.run) {
-        drawCurves(state.history, byTime(), numeric(state.run.plan.threshold));
+        const moves = stepsMove(state.history.progress);
+        document.querySelector("[data-axis=steps]").disabled = !moves;
+        drawCurves(state.history, byTime() || !moves, numeric(state.run.plan.threshold));
     }
 }
 

@@ -200,6 +200,16 @@ class Page(unittest.TestCase):
                               "(each) => /k|M/.test(each.textContent))")
         self.browser.evaluate("document.querySelector('[data-axis=time]').click()")
 
+    def test_3_offers_no_axis_of_steps_that_stand_still(self):
+        button = "document.querySelector('[data-axis=steps]')"
+        self.browser.evaluate(button + ".click()")
+        self.answer_instead("api/history", "(history) => { history.progress.env_steps.fill(7); }")
+        self.browser.wait_for(button + ".disabled")
+        self.browser.wait_for("document.querySelectorAll('.chart canvas').length > 10")
+        self.answer_again()
+        self.browser.wait_for("!" + button + ".disabled")
+        self.browser.evaluate("document.querySelector('[data-axis=time]').click()")
+
     def test_3_shows_what_a_pointer_rests_on(self):
         chart = "[...document.querySelectorAll('.chart')].find((each) => " \
             "each.querySelector('h2').textContent === 'Environment steps per second')"
