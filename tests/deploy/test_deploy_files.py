@@ -411,28 +411,26 @@ class Ranks(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertFalse(glob.glob(f"{folder}/actorq-ranks-*"))
 
-    def test_a_learner_that_waits_for_ranks_can_be_told_to_end(self):
+    @staticmethod
+    def ask_for_ranks(**programs):
+        """What a learner of two ranks says and does, where these are the programs that it finds."""
         with tempfile.TemporaryDirectory() as folder:
-            put_program(folder, "getent", ":")
-            put_program(folder, "sleep", "kill -TERM $PPID")
-            put_program(folder, "actorq-ranks", "exit 7")
-            done = subprocess.run([os.path.join(DEPLOY, "image", "learner-as-asked.sh")],
-                                  check=False, timeout=60,
-                                  env={"ACTORQ_RANK_NAME": "rank",
-                                       "PATH": f"{folder}:/usr/bin:/bin"})
-            self.assertEqual(done.returncode, 0)
-
-    def test_a_learner_that_goes_on_with_fewer_ranks_says_so(self):
-        with tempfile.TemporaryDirectory() as folder:
-            put_program(folder, "getent", "echo '10.0.0.1 STREAM rank'")
-            put_program(folder, "sleep", ":")
-            put_program(folder, "actorq-ranks", 'echo "$1"')
-            done = subprocess.run([os.path.join(DEPLOY, "image", "learner-as-asked.sh")],
+            for name, text in programs.items():
+                put_program(folder, name.replace("_", "-"), text)
+            return subprocess.run([os.path.join(DEPLOY, "image", "learner-as-asked.sh")],
                                   check=False, timeout=60, capture_output=True, text=True,
                                   env={"ACTORQ_RANK_NAME": "rank", "ACTORQ_RANKS": "2",
                                        "PATH": f"{folder}:/usr/bin:/bin"})
-            self.assertEqual(done.stdout, "10.0.0.1\n")
-            self.assertIn("rank has 1 IPv4 addresses of 2", done.stderr)
+
+    def test_a_learner_that_waits_for_ranks_can_be_told_to_end(self):
+        done = self.ask_for_ranks(getent=":", sleep="kill -TERM $PPID", actorq_ranks="exit 7")
+        self.assertEqual(done.returncode, 0)
+
+    def test_a_learner_that_goes_on_with_fewer_ranks_says_so(self):
+        done = self.ask_for_ranks(getent="echo '10.0.0.1 STREAM rank'", sleep=":",
+                                  actorq_ranks='echo "$1"')
+        self.assertEqual(done.stdout, "10.0.0.1\n")
+        self.assertIn("rank has 1 IPv4 addresses of 2", done.stderr)
 
     def test_a_folder_of_somebody_else_is_not_taken(self):
         for name in ("ranks", "rank-host"):
