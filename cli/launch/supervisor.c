@@ -338,7 +338,9 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     bool refused = lost || (exit_status == EXIT_FAILURE && term_signal == 0);
     bool refused_first =
         refused && dead->starts == 1 && (lived_ms < dead->quick_death_ms || dead->silent);
-    dead->quick_deaths = lived_ms < dead->quick_death_ms ? dead->quick_deaths + 1 : 0;
+    /* To refuse takes longer than to crash: it reads its files first, maybe on a busy machine. */
+    const bool is_quick = lived_ms < dead->quick_death_ms || (refused && lived_ms < LONG_LIFE_MS);
+    dead->quick_deaths = is_quick ? dead->quick_deaths + 1 : 0;
     if (lived_ms > LONG_LIFE_MS) {
         dead->delay_ms = DELAY_MIN_MS;
     }

@@ -3,12 +3,12 @@
  * them.
  *
  * A daemon that dies is started again with back-off (100 ms, doubling to 5 s, from the beginning
- * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row is given
- * up; a start that the system refuses counts as such a death. So is one that ends itself with
- * EXIT_FAILURE within 2 s of its very first start, or before it answered: daemons refuse so what
- * they cannot work with, and would refuse it again. One that exits with 0 has finished, and so has
- * one whose end could not be kept (AQ_EXIT_NOT_KEPT). Standard output and error of each go to a
- * file of its own. Loop thread only.
+ * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row, or ends
+ * itself with EXIT_FAILURE within 10 s, is given up; a start that the system refuses counts as such
+ * a death. So is one that ends itself so within 2 s of its very first start, or before it answered:
+ * daemons refuse so what they cannot work with, and would refuse it again. One that exits with 0
+ * has finished, and so has one whose end could not be kept (AQ_EXIT_NOT_KEPT). Standard output and
+ * error of each go to a file of its own. Loop thread only.
  */
 #ifndef AQ_CLI_LAUNCH_SUPERVISOR_H
 #define AQ_CLI_LAUNCH_SUPERVISOR_H
