@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "cli/train/train_settings.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "common/sys/folder_lock.h"
@@ -311,15 +312,27 @@ TEST_IN_FOLDER(a_run_that_goes_on_takes_no_setting_from_its_folder)
     const char *dir = cli_path(state, "study");
     char folder[CLI_PATH_MAX + 64], path[CLI_PATH_MAX + 128];
     sweep_hand hand;
+    aq_run_config config;
+    aq_train_arguments arguments = {.task = "gym:CartPole-v1",
+                                    .config_path = "/dev/null",
+                                    .preset = "cartpole-dqn",
+                                    .options = {.resume = true, .quiet = true}};
     const aq_sweep_study *study = take_first(&hand, dir);
     aq_sweep_training_folder(study, dir, 0, folder, sizeof(folder));
     (void)snprintf(path, sizeof(path), "%s/checkpoints", folder);
     assert_succeeds(aq_dir_create(path, &refusal));
+    file_put_text(file_in(folder, "config.yaml"), "task: gym:CartPole-v1\n"
+                                                  "preset: cartpole-dqn\n"
+                                                  "learner: {algorithm: dqn, n_step: 9}\n");
     assert_null(strstr(words_of(study, dir), "--resume"));
     aq_text_append(path, sizeof(path), "/step-000000000099.aqc");
     file_put_text(path, "");
     const char *words = words_of(study, dir);
     assert_says(words, " --resume --config /dev/null --preset cartpole-dqn ");
+    (void)snprintf(arguments.options.run_dir, sizeof(arguments.options.run_dir), "%s", folder);
+    assert_succeeds(aq_train_settings_resolve(&arguments, &config, &refusal));
+    assert_string_equal(config.preset, "cartpole-dqn");
+    assert_int_not_equal(config.learner.n_step, 9);
     sweep_dismiss(&hand);
 }
 
