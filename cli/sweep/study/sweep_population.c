@@ -4,7 +4,6 @@
 #include "cli/sweep/study/sweep_population.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/sweep/study/sweep_order.h"
@@ -18,13 +17,17 @@ static size_t replaced_of(const aq_sweep_population *population, size_t count)
     return few == 0 && population->replace > 0 ? 1 : few;
 }
 
-/* A number goes up or down by a factor; near 1 its distance from 1 does. */
+/* A number goes up or down by a factor; near 1 its distance from 1 does. A whole one moves by one
+ * at least: rounded, a small one would be the same again for ever. */
 static double mutated(const aq_sweep_dim *dim, double value, double factor, aq_rng *rng)
 {
     const bool is_up = aq_rng_below(rng, 2) == 1;
     const double most = dim->scale == AQ_SWEEP_POW2 ? 2 : aq_rng_range(rng, 1, factor);
     const double by = is_up ? most : 1 / most;
-    return dim->scale == AQ_SWEEP_LOGIT ? 1 - (1 - value) / by : value * by;
+    const double next = dim->scale == AQ_SWEEP_LOGIT ? 1 - (1 - value) / by : value * by;
+    return dim->is_whole && dim->scale != AQ_SWEEP_POW2 && fabs(next - value) < 1
+               ? value + (is_up ? 1 : -1)
+               : next;
 }
 
 static void mutate_value(const aq_sweep_dim *dim, double factor, const char *value, aq_rng *rng,
@@ -38,9 +41,7 @@ static void mutate_value(const aq_sweep_dim *dim, double factor, const char *val
     if (aq_parse_f64(value, &number) != 0) {
         number = dim->low;
     }
-    char text[AQ_SWEEP_VALUE_MAX];
-    (void)snprintf(text, sizeof(text), "%.17g", mutated(dim, number, factor, rng));
-    aq_sweep_dim_value(dim, aq_sweep_dim_place(dim, text), out);
+    aq_sweep_dim_number(dim, mutated(dim, number, factor, rng), out);
 }
 
 void aq_sweep_mutate(const aq_sweep_space *space, const aq_sweep_population *population,

@@ -40,14 +40,10 @@ static int digits_of(const aq_sweep_dim *dim)
     return dim->scale == AQ_SWEEP_LOGIT ? 6 : dim->scale == AQ_SWEEP_POW2 ? 10 : 4;
 }
 
-static void number_at(const aq_sweep_dim *dim, double place, char out[AQ_SWEEP_VALUE_MAX])
+void aq_sweep_dim_number(const aq_sweep_dim *dim, double number, char out[AQ_SWEEP_VALUE_MAX])
 {
-    const double low = straighten(dim, dim->low), high = straighten(dim, dim->high);
-    const bool is_rounded =
-        dim->scale == AQ_SWEEP_POW2 || (dim->scale == AQ_SWEEP_LINEAR && dim->is_whole);
-    const double ends = is_rounded ? 0.4999 : 0; /* which are as likely as the rest */
-    double value = bend(dim, low - ends + (high - low + 2 * ends) * place), read;
-    value = within(dim->is_whole ? rint(value) : value, dim->low, dim->high);
+    const double value = within(dim->is_whole ? rint(number) : number, dim->low, dim->high);
+    double read;
     if (dim->is_whole) {
         (void)snprintf(out, AQ_SWEEP_VALUE_MAX, "%.0f", value);
         return;
@@ -58,6 +54,15 @@ static void number_at(const aq_sweep_dim *dim, double place, char out[AQ_SWEEP_V
     }
 }
 
+static double number_at(const aq_sweep_dim *dim, double place)
+{
+    const double low = straighten(dim, dim->low), high = straighten(dim, dim->high);
+    const bool is_rounded =
+        dim->scale == AQ_SWEEP_POW2 || (dim->scale == AQ_SWEEP_LINEAR && dim->is_whole);
+    const double ends = is_rounded ? 0.4999 : 0; /* which are as likely as the rest */
+    return bend(dim, low - ends + (high - low + 2 * ends) * place);
+}
+
 void aq_sweep_dim_value(const aq_sweep_dim *dim, double place, char out[AQ_SWEEP_VALUE_MAX])
 {
     const double inside = within(place, 0, 1);
@@ -66,7 +71,7 @@ void aq_sweep_dim_value(const aq_sweep_dim *dim, double place, char out[AQ_SWEEP
         (void)snprintf(out, AQ_SWEEP_VALUE_MAX, "%s",
                        dim->choices[index < dim->count ? index : dim->count - 1]);
     } else {
-        number_at(dim, inside, out);
+        aq_sweep_dim_number(dim, number_at(dim, inside), out);
     }
 }
 

@@ -55,6 +55,9 @@ typedef struct aq_sweep_point {
 /* The value at a place from 0 to 1. */
 void aq_sweep_dim_value(const aq_sweep_dim *dim, double place, char out[AQ_SWEEP_VALUE_MAX]);
 
+/* That number, or the nearest that is whole where it has to be, and within the range. */
+void aq_sweep_dim_number(const aq_sweep_dim *dim, double number, char out[AQ_SWEEP_VALUE_MAX]);
+
 /* Where a value lies, within 0 to 1; of a choice the middle of its share. */
 double aq_sweep_dim_place(const aq_sweep_dim *dim, const char *value);
 

@@ -49,6 +49,30 @@ TEST(what_is_mutated_stays_within_its_range)
     assert_true(inner > 50); /* by its distance from 1, not from 0 */
 }
 
+TEST(a_small_whole_number_rises_again)
+{
+    aq_sweep_spec spec;
+    aq_sweep_point next;
+    const aq_sweep_point point = {.values = {"1", "1"}};
+    aq_rng rng = rng_of(test_seed(), 0);
+    size_t risen[2] = {0};
+    sweep_spec("task: x\ntrials: 2\nmethod: pbt\nrungs: {every: 10, times: 2}\n"
+               "population: {mutate: 1, factor: 1.5}\n"
+               "space:\n"
+               "  learner.n_step: {linear: [1, 5]}\n"
+               "  actor.envs: {log: [1, 100]}\n",
+               &spec);
+    for (int i = 0; i < 400; i++) {
+        aq_sweep_mutate(&spec.space, &spec.population, &point, &rng, &next);
+        for (size_t j = 0; j < 2; j++) {
+            const bool is_up = strcmp(next.values[j], "2") == 0;
+            assert_true(is_up || strcmp(next.values[j], "1") == 0);
+            risen[j] += is_up;
+        }
+    }
+    assert_true(risen[0] > 100 && risen[1] > 100);
+}
+
 TEST(what_counts_now_and_did_not_is_drawn)
 {
     aq_sweep_spec spec;
