@@ -5,7 +5,6 @@
 #include "cli/play/play_screen.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -25,12 +24,11 @@ enum {
 
 void aq_play_screen_init(aq_play_screen *screen, uint32_t pictures_per_second)
 {
-    *screen = (aq_play_screen){.is_terminal = isatty(STDOUT_FILENO)};
-    screen->colours =
-        !screen->is_terminal
-            ? AQ_TERMINAL_PLAIN
-            : aq_terminal_colours_by(getenv("NO_COLOR"), getenv("COLORTERM"), getenv("TERM"));
-    screen->period_ns = AQ_NS_PER_S / pictures_per_second;
+    *screen = (aq_play_screen){
+        .is_terminal = isatty(STDOUT_FILENO),
+        .colours = aq_terminal_colours_of_output(),
+        .period_ns = AQ_NS_PER_S / pictures_per_second,
+    };
     aq_buffer_init(&screen->text, TEXT_BYTES_MAX);
 }
 

@@ -8,19 +8,10 @@
 #ifndef AQ_CLI_PLAY_TERMINAL_PICTURE_H
 #define AQ_CLI_PLAY_TERMINAL_PICTURE_H
 
+#include "cli/text/terminal_colours.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "envs/canvas.h"
-
-enum aq_terminal_colours {
-    AQ_TERMINAL_PLAIN,
-    AQ_TERMINAL_256,
-    AQ_TERMINAL_24_BIT,
-};
-
-/* What a terminal can show by these variables of the environment, each NULL where it is not set. */
-enum aq_terminal_colours aq_terminal_colours_by(const char *no_color, const char *colorterm,
-                                                const char *term);
 
 /* Appends the picture line by line, rows two by two; an odd last row stands above black.
  * AQ_E_NOMEM, AQ_E_TOO_BIG. */

@@ -2,10 +2,9 @@
  * actorq logs: the logs of all daemons of a run as one, in the order of time.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "cli/text/command.h"
+#include "cli/text/terminal_colours.h"
 #include "cli/watch/log_filter.h"
 #include "cli/watch/log_merge.h"
 #include "cli/watch/log_view.h"
@@ -146,7 +145,7 @@ static int logs(void *given, aq_error *error)
     aq_log_merge *merge = NULL;
     aq_log_view view = {
         .as_json = arguments->json,
-        .has_colour = !arguments->json && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+        .has_colour = !arguments->json && aq_terminal_colours_of_output() != AQ_TERMINAL_PLAIN,
     };
     aq_process_allow_descriptors(); /* each log is open */
     int rc = aq_log_merge_open(arguments->folder, &merge, error);

@@ -1,4 +1,5 @@
-"""What `actorq play` shows: on terminals of each kind, and in films as another reader sees them.
+"""What `actorq play` shows: on terminals of each kind, where `logs` goes by the same rule, and in
+films as another reader sees them.
 
     test_play.py ACTORQ
 """
@@ -19,13 +20,12 @@ ACTORQ = os.path.abspath(sys.argv[1])
 WORDS = [ACTORQ, "play", "random", "--env", "game:seaquest?time_limit=12", "--seed", "4"]
 
 
-def shown_on_a_terminal(**variables):
-    """All that a run writes to a terminal that has these variables."""
+def shown_on_a_terminal(words, **variables):
+    """All that a command writes to a terminal that has these variables."""
     ours, theirs = pty.openpty()
     known = {name: value for name, value in os.environ.items()
              if name not in ("NO_COLOR", "COLORTERM", "TERM")}
-    with subprocess.Popen([*WORDS, "--size", "10x10", "--fps", "50"], stdout=theirs,
-                          env={**known, **variables}) as run:
+    with subprocess.Popen(words, stdout=theirs, env={**known, **variables}) as run:
         os.close(theirs)
         told = b""
         try:
@@ -44,8 +44,22 @@ class Play(unittest.TestCase):
                 ({"TERM": "xterm-256color"}, "\x1b[38;5;231m", "8;2;"),
                 ({"TERM": "xterm-256color", "NO_COLOR": "1"}, "@", "8;5;"),
                 ({"TERM": "dumb", "COLORTERM": "truecolor"}, "@", "8;2;")):
-            code, told = shown_on_a_terminal(**variables)
+            code, told = shown_on_a_terminal([*WORDS, "--size", "10x10", "--fps", "50"],
+                                             **variables)
             self.assertEqual((code, has in told, has_not in told), (0, True, False), variables)
+
+    def test_logs_are_coloured_where_pictures_are(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/learner.log", "w", encoding="utf-8") as log:
+                log.write("ts=2026-11-20T10:30:38.805Z level=warn role=learner event=stalled\n")
+            for variables, is_coloured in (
+                    ({"TERM": "xterm-256color"}, True),
+                    ({"TERM": "xterm-256color", "NO_COLOR": ""}, True),
+                    ({"TERM": "xterm-256color", "NO_COLOR": "1"}, False),
+                    ({"TERM": "dumb"}, False)):
+                code, told = shown_on_a_terminal([ACTORQ, "logs", folder], **variables)
+                self.assertEqual((code, "stalled" in told, "\x1b[" in told),
+                                 (0, True, is_coloured), variables)
 
     @unittest.skipIf(Image is None, "no python3-pil, which reads films")
     def test_another_reader_sees_every_picture(self):
