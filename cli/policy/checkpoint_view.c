@@ -75,9 +75,9 @@ json_t *aq_checkpoint_view_json(const aq_checkpoint *checkpoint, size_t file_byt
         aq_json_count(checkpoint->policies.bytes), "broadcast_bytes_fp32",
         aq_json_count(checkpoint->policies.bytes_fp32), "adam_step",
         aq_json_count(optimizer_steps(checkpoint)), "wall_s", aq_json_number(checkpoint->wall_s),
-        "parameters", aq_json_count(aq_named_arrays_find(&checkpoint->arrays, "parameters")->count),
-        "best_return", aq_json_number(checkpoint->best_return), "best_confirmed",
-        checkpoint->best_confirmed, "best_policy",
+        "parameters", aq_json_count(aq_net_spec_parameters(&checkpoint->spec)), "best_return",
+        aq_json_number(checkpoint->best_return), "best_confirmed", checkpoint->best_confirmed,
+        "best_policy",
         checkpoint->best_policy ? aq_policy_view_json(checkpoint->best_policy, 0) : json_null(),
         "shards", shards_json(checkpoint), "layers",
         aq_layer_figures_json(figures, checkpoint->spec.layer_count), "config",
@@ -105,8 +105,7 @@ static void print_facts(FILE *out, const aq_checkpoint *checkpoint, size_t file_
                   aq_figure_duration(&a, checkpoint->wall_s));
     aq_print_fact(out, "network", "%s, %zu parameters, by %s",
                   aq_net_spec_text(&checkpoint->spec, network, sizeof(network)),
-                  aq_named_arrays_find(&checkpoint->arrays, "parameters")->count,
-                  checkpoint->algorithm);
+                  aq_net_spec_parameters(&checkpoint->spec), checkpoint->algorithm);
     aq_print_fact(out, "progress",
                   "learner step %" PRIu64 ", %s environment steps of %" PRIu32 " replay shard%s",
                   checkpoint->learner_step, aq_figure_count(&a, (double)checkpoint->env_steps),
