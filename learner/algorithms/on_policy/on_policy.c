@@ -152,6 +152,7 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
     const double rows = (double)(steps > 0 ? steps : self->steps_max) / self->minibatches;
     const bool by_values =
         self->kind->improve != NULL; /* of the policy there is no such gradient */
+    const uint32_t threads = aq_products_bf16_threads(config, config->learner.threads);
     int rc = aq_gradient_exchange_reserve(self->exchange, count);
     rc = rc == 0 ? aq_gradient_exchange_watch(self->exchange, by_values ? counts[0] : 0,
                                               counts[by_values], rows)
@@ -162,6 +163,8 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
     }
     for (int i = 0; rc == 0 && i < 2; i++) {
         aq_on_policy_net *net = nets[i];
+        /* `improve` takes differences of gradients, which rounding would drown. */
+        const bool is_exact = by_values && net == &self->policy;
         net->online = aq_params_view(&net->spec, self->block + first);
         net->optimizer =
             aq_optimizer_of(config, self->block + count + first, self->block + 2 * count + first);
@@ -173,8 +176,7 @@ static int make_networks(aq_on_policy *self, const aq_run_config *config, aq_err
         rc = aq_net_train_create(&(aq_net_train_config){.spec = &net->spec,
                                                         .rows_max = self->part_max,
                                                         .backward_rows_max = self->part_max,
-                                                        .bf16_threads = aq_products_bf16_threads(
-                                                            config, config->learner.threads)},
+                                                        .bf16_threads = is_exact ? 0 : threads},
                                  &net->train, error);
         net->optimizer.pool = aq_net_train_pool(net->train);
     }

@@ -6,8 +6,9 @@
  *   objective is better and the divergence within bounds
  *
  * F, the second derivative of the divergence, is had times a vector as the difference of two
- * gradients of the divergence, of which that at the policy itself is 0. Values follow by epochs of
- * minibatches. Here is in what it differs; the rest is on_policy.c.
+ * gradients of the divergence, of which that at the policy itself is 0. So the policy's products
+ * are in fp32, whatever learner.products says. Values follow by epochs of minibatches. Here is in
+ * what it differs; the rest is on_policy.c.
  */
 #include <math.h>
 #include <string.h>

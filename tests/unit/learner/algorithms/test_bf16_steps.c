@@ -5,10 +5,13 @@
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/products.h"
+#include "tests/support/config_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
-enum { ROWS = 64, STEPS = 10 };
+enum { ROWS = 64, STEPS = 10, LENGTH = 8 /* of sequences */ };
+
+extern const aq_algorithm_class aq_trpo_class;
 
 static aq_run_config config_of(const char *hidden, uint32_t products, uint64_t threads)
 {
@@ -86,6 +89,38 @@ TEST(a_processor_without_bf16_computes_as_in_fp32)
     train(bf16, 1);
     train(fp32, 1);
     aq_cpu_set_mask(UINT32_MAX);
+    agent_assert_same(bf16, fp32);
+}
+
+/* With values whose layers are too narrow to be rounded. */
+static aq_agent *trpo_in(uint32_t products)
+{
+    static const char *const settings[CONFIG_SETTINGS_MAX] = {
+        "learner.hidden=64,64",  "learner.critic_hidden=8",  "learner.group_steps=512",
+        "replay.selector=queue", "replay.sequence_length=8", "replay.sequence_period=8"};
+    aq_run_config config = config_with(settings);
+    const aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
+    config.learner.products = products;
+    return agent_of(&aq_trpo_class, &config, &schema, 1);
+}
+
+/* Its curvature is a difference of gradients, at parameters that bf16 does not tell apart. */
+TEST(trpo_improves_its_policy_in_fp32)
+{
+    const aq_schema schema = fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS);
+    aq_agent *bf16 = trpo_in(AQ_PRODUCTS_BF16), *fp32 = trpo_in(AQ_PRODUCTS_FP32);
+    aq_batch *group = fixture_recorded(&schema, aq_trpo_class.needs.columns, LENGTH, ROWS);
+    float *log_prob = fixture_column(group, "log_prob");
+    const kept_copy before = agent_copy(fp32);
+    aq_rng rng = rng_of(1, 0);
+    fixture_randomize(group, FIXTURE_ACTIONS, &rng);
+    for (int i = 0; i < ROWS * LENGTH; i++) {
+        log_prob[i] = logf(1.0f / FIXTURE_ACTIONS);
+    }
+    agent_train(bf16, group);
+    agent_train(fp32, group);
+    assert_memory_not_equal(agent_state(fp32).parameters, before.state.parameters,
+                            aq_agent_policy(fp32)->count * sizeof(float));
     agent_assert_same(bf16, fp32);
 }
 
