@@ -12,6 +12,7 @@
 
 enum { LAG_MAX = 1000000 };
 
+/* No other table than the main one may be such a queue (replay_rules.c). */
 static bool is_of_sequences(const aq_run_config *config)
 {
     return config->replay.selector == AQ_SELECTOR_QUEUE && config->replay.sequence_length > 0;

@@ -209,6 +209,8 @@ static int check_items(const aq_run_config *config, const aq_run_tables *tables,
     const aq_table_spec *spec = &tables->specs[tables->learner];
     const enum aq_learns_from wanted = aq_algorithm_learns_from(config->learner.algorithm);
     const char *name = aq_algorithm_names[config->learner.algorithm];
+    const bool learns_once = aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_ONCE);
+    const bool is_queue = spec->selector == AQ_SELECTOR_QUEUE, is_main = tables->learner == 0;
     const uint64_t chunk = config->replay.chunk_length;
     if (spec->sequence_length > 0 && wanted == AQ_LEARNS_FROM_ITEMS) {
         return aq_fail(error, AQ_E_INVALID,
@@ -223,15 +225,21 @@ static int check_items(const aq_run_config *config, const aq_run_tables *tables,
                        spec->name, name,
                        chunk < AQ_SEQUENCE_LENGTH_MAX ? chunk : AQ_SEQUENCE_LENGTH_MAX);
     }
-    if (spec->selector != AQ_SELECTOR_QUEUE &&
-        aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_ONCE)) {
+    /* What a group of such a queue is, and that it gives each step once, goes by replay.* alone. */
+    if (is_queue && spec->sequence_length > 0 && !is_main) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.table %s is a queue of sequences, which only table main may be; "
+                       "%s works",
+                       spec->name, learns_once ? "learner.table=main" : "selector=uniform");
+    }
+    if (!is_queue && learns_once) {
         return aq_fail(
             error, AQ_E_INVALID,
             "%s learns once from each step that its policy has made, and learner.table %s "
-            "gives steps again; selector=queue works",
-            name, spec->name);
+            "gives steps again; %s works",
+            name, spec->name, is_main ? "selector=queue" : "learner.table=main");
     }
-    if (config->actor.random_first && aq_algorithm_has(config->learner.algorithm, AQ_LEARNS_ONCE) &&
+    if (config->actor.random_first && learns_once &&
         aq_algorithm_has(config->learner.algorithm, AQ_DRAWS_ACTIONS)) {
         return aq_fail(error, AQ_E_INVALID,
                        "actor.random_first makes steps that no policy chose, and %s learns from "

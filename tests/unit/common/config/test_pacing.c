@@ -58,7 +58,7 @@ TEST(what_the_settings_come_to)
     }
 }
 
-/* Also where they are asked for by rows: the learner's table is another one, which is a queue. */
+/* Also where they are asked for by rows. */
 TEST(a_group_has_room_for_whole_sequences)
 {
     static const char *const sequences[] = {"replay.sequence_length=16", NULL};

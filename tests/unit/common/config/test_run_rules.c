@@ -83,6 +83,29 @@ TEST(settings_that_contradict_each_other_are_refused)
     }
 }
 
+/* A group of it, and how often a step is learned from, go by the settings of the main table. */
+TEST(only_the_main_table_may_be_a_queue_of_sequences)
+{
+    static const conflict conflicts[] = {
+        {{"learner.algorithm=ppo", "learner.table=fresh", "replay.samples_per_insert=0",
+          "replay.tables=fresh: selector=queue sequence_length=16 sequence_period=8"},
+         {"learner.table fresh is a queue of sequences", "learner.table=main works"}},
+        {{"learner.algorithm=pqn", "learner.table=fresh", "replay.samples_per_insert=0",
+          "replay.tables=fresh: selector=queue sequence_length=16 sequence_period=16"},
+         {"learner.table fresh is a queue of sequences", "learner.table=main works"}},
+        {{"learner.algorithm=r2d2", "learner.table=fresh", "replay.samples_per_insert=0",
+          "replay.tables=fresh: selector=queue sequence_length=8 sequence_period=8"},
+         {"learner.table fresh is a queue of sequences", "selector=uniform works"}},
+        {{"learner.algorithm=ppo", "learner.table=other", "replay.samples_per_insert=0",
+          "replay.tables=other: sequence_length=16"},
+         {"learner.table other gives steps again", "learner.table=main works"}},
+    };
+    EACH_ROW(i, conflicts) {
+        const aq_run_config config = config_with(conflicts[i].settings);
+        config_refuse(&config, conflicts[i].words);
+    }
+}
+
 TEST(the_least_that_works_works)
 {
     static const char *const limits[][CONFIG_SETTINGS_MAX] = {
