@@ -51,15 +51,23 @@ int aq_preset_read(size_t index, aq_preset *ret_preset, aq_error *error)
     return rc;
 }
 
+/* The one of that name, in full; or NULL. */
+static const aq_preset_text *find(const char *name)
+{
+    for (size_t i = 0; i < aq_preset_text_count; i++) {
+        if (strcmp(aq_preset_texts[i].name, name) == 0) {
+            return &aq_preset_texts[i];
+        }
+    }
+    return NULL;
+}
+
 int aq_preset_apply(const char *name, aq_run_config *config, aq_error *error)
 {
     char tasks[AQ_TASK_NAME_MAX];
-    for (size_t i = 0; i < aq_preset_text_count; i++) {
-        if (strcmp(aq_preset_texts[i].name, name) == 0) {
-            return put_over(&aq_preset_texts[i], config, tasks, error);
-        }
-    }
-    return name[0] == '\0' || strcmp(name, AQ_PRESET_NONE) == 0
+    const aq_preset_text *file = find(name);
+    return file != NULL ? put_over(file, config, tasks, error)
+           : name[0] == '\0' || strcmp(name, AQ_PRESET_NONE) == 0
                ? 0
                : aq_fail(error, AQ_E_NOT_FOUND, "there is no preset '%s'", name);
 }
@@ -89,6 +97,11 @@ static size_t family_length(const char *name)
 static bool is_of_family(const char *name, const char *family)
 {
     return family_length(name) == strlen(family) && strncmp(name, family, strlen(family)) == 0;
+}
+
+bool aq_preset_has_name(const char *preset, const char *name)
+{
+    return strcmp(preset, name) == 0 || (find(name) == NULL && is_of_family(preset, name));
 }
 
 /* A network without hidden layers, unless tasks are named that it is enough for. */

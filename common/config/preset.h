@@ -30,6 +30,10 @@ int aq_preset_read(size_t index, aq_preset *ret_preset, aq_error *error) AQ_MUST
  * this one builds on. AQ_E_NOMEM. */
 int aq_preset_apply(const char *name, aq_run_config *config, aq_error *error) AQ_MUST_USE;
 
+/* Whether the preset may be called so: in full, or without the algorithm at its end, unless that is
+ * another one's name. It need not be one of this program. */
+bool aq_preset_has_name(const char *preset, const char *name);
+
 /* What a preset is chosen for. */
 typedef struct aq_preset_wish {
     const char *name;        /* as asked for; NULL: nobody asked, the task's default */

@@ -35,12 +35,17 @@ static int put_over(const aq_run_request *request, aq_run_config *config, aq_err
         rc = aq_setting_set(aq_run_config_row("task"), request->task, config, error);
     }
     rc = rc == 0 ? aq_settings_assign_all(table, request->assignments, config, error) : rc;
-    if (rc == 0 && request->own != NULL && strcmp(config->preset, preset) != 0) {
-        rc = aq_fail(error, AQ_E_INVALID,
-                     "%s has all settings already, under which lies no preset: leave preset=%s out",
-                     request->own, config->preset);
+    if (rc != 0 || request->own == NULL) {
+        return rc;
     }
-    return rc;
+    if (!aq_preset_has_name(preset, config->preset)) {
+        return aq_fail(
+            error, AQ_E_INVALID,
+            "%s has all settings already, under which lies no preset: leave preset=%s out",
+            request->own, config->preset);
+    }
+    memcpy(config->preset, preset, sizeof(preset)); /* in full */
+    return 0;
 }
 
 int aq_run_request_asked(const aq_run_request *request, aq_run_config *ret_asked, aq_error *error)
@@ -60,7 +65,7 @@ int aq_run_request_resume(aq_run_request *request, const char *own, aq_error *er
         return rc;
     }
     const char *named = request->preset != NULL ? request->preset : asked.preset;
-    if (request->path == NULL || named[0] == '\0' || strcmp(named, run.preset) == 0) {
+    if (request->path == NULL || named[0] == '\0' || aq_preset_has_name(run.preset, named)) {
         request->own = own;
     }
     return 0;
@@ -83,15 +88,16 @@ int aq_run_request_task(const aq_run_request *request, char ret_task[AQ_TASK_NAM
 }
 
 /* What the preset says over the defaults, and over it what was asked for. A preset's threshold is
- * of rewards as its task gives them: where options change these, the task's own follows. */
+ * of rewards as its task gives them and of its ground: where options change these, the task's own
+ * follows. */
 static int compose(const aq_run_request *request, const char *task, const char *preset,
                    double epsilon, aq_run_config *config, aq_error *error)
 {
     aq_settings_init(aq_run_config_table(), config);
     config->actor.epsilon_base = epsilon;
     int rc = aq_preset_apply(preset, config, error);
-    if (rc == 0 &&
-        (strstr(task, "reward_scale=") != NULL || strstr(task, "clip_reward=") != NULL)) {
+    if (rc == 0 && (strstr(task, "reward_scale=") != NULL || strstr(task, "clip_reward=") != NULL ||
+                    strstr(task, "map=") != NULL || strstr(task, "slippery=yes") != NULL)) {
         rc = aq_text_set(config->evaluator.threshold, AQ_RUN_TEXT_MAX, "auto");
     }
     return rc == 0 ? put_over(request, config, error) : rc;

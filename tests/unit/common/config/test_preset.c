@@ -4,6 +4,7 @@
 #include "common/config/preset.h"
 
 #include "common/base/parse.h"
+#include "common/config/pacing.h"
 #include "common/config/run_rules.h"
 #include "tests/support/config_kit.h"
 #include "tests/support/test.h"
@@ -145,6 +146,19 @@ TEST_WITH(a_task_gets_a_preset_that_suits_actors_with_gradients, setup, NULL)
     assert_string_equal(found, "pendulum-a2c"); /* that is refused later, in words */
 }
 
+/* Steps are made on demand; a gradient is often overtaken by a version on its way. */
+TEST(no_preset_drops_gradients_of_the_version_before)
+{
+    aq_preset preset;
+    aq_run_config of_steps = config_defaults();
+    for (size_t i = 0; aq_preset_read(i, &preset, NULL) == 0; i++) {
+        preset.config.actor.gradients = true;
+        assert_int_not_equal(aq_pacing_lag(&preset.config), 1);
+    }
+    assert_int_equal(aq_preset_apply("lander-impala", &of_steps, NULL), 0);
+    assert_int_equal(aq_pacing_lag(&of_steps), 1);
+}
+
 TEST_WITH(a_preset_that_there_is_not_is_said, setup, NULL)
 {
     const char *found = "untouched";
@@ -158,6 +172,15 @@ TEST_WITH(a_preset_that_there_is_not_is_said, setup, NULL)
     assert_refused(aq_preset_choose(&wish, &found, &refusal), AQ_E_NOT_FOUND,
                    "named in full: offline-td3_bc, offline-iql, offline-cql");
     assert_string_equal(found, "untouched");
+}
+
+TEST(a_preset_may_be_called_by_its_family)
+{
+    assert_true(aq_preset_has_name("paper-dqn", "paper-dqn"));
+    assert_true(aq_preset_has_name("paper-dqn", "paper"));
+    assert_true(aq_preset_has_name("gone-dqn", "gone"));
+    assert_false(aq_preset_has_name("paper-dqn", "paper-d4pg"));
+    assert_false(aq_preset_has_name("pendulum-td3-256", "pendulum-td3")); /* which is another */
 }
 
 TEST(a_preset_is_put_over_all_but_the_task)

@@ -120,6 +120,27 @@ TEST(a_presets_threshold_is_of_rewards_as_they_are)
     }
 }
 
+/* On another no policy would reach it. */
+TEST(a_presets_threshold_is_of_the_ground_as_it_is)
+{
+    static const struct {
+        const char *task, *preset, *threshold;
+    } rows[] = {{"gym:CliffWalking-v1?slippery=no", "cliffwalking-dqn", "-13"},
+                {"gym:CliffWalking-v1?slippery=yes", "cliffwalking-dqn", "auto"},
+                {"gym:FrozenLake8x8-v1?slippery=no", "frozenlake8x8-q", "0.895"},
+                {"gym:FrozenLake8x8-v1?map=4x4", "frozenlake8x8-q", "auto"}};
+    aq_schema schema = {0};
+    aq_space_init_discrete(&schema.obs, 48);
+    aq_space_init_discrete(&schema.action, 4);
+    EACH_ROW(i, rows) {
+        const aq_run_request request = {
+            .task = rows[i].task, .preset = rows[i].preset, .assignments = &none};
+        aq_run_config config;
+        assert_succeeds(aq_run_request_read(&request, rows[i].task, &schema, &config, &refusal));
+        assert_string_equal(config.evaluator.threshold, rows[i].threshold);
+    }
+}
+
 TEST(without_a_preset_there_is_still_an_algorithm)
 {
     const aq_run_request request = {.task = TASK, .preset = AQ_PRESET_NONE, .assignments = &none};
@@ -212,6 +233,8 @@ TEST_WITH(a_run_goes_on_as_it_was_but_for_what_the_file_says, setup, NULL)
         {"learner: {n_step: 7}", NULL, "pendulum-td3", true},
         {"preset: pendulum-td3\nlearner: {n_step: 7}", NULL, "pendulum-td3", true},
         {"learner: {n_step: 7}", "pendulum-td3", "pendulum-td3", true},
+        {"learner: {n_step: 7}", "pendulum", "pendulum-td3", true},
+        {"preset: pendulum\nlearner: {n_step: 7}", NULL, "pendulum-td3", true},
         {"preset: pendulum-ddpg\nlearner: {n_step: 7}", NULL, "pendulum-ddpg", false},
         {"learner: {n_step: 7}", "pendulum-ddpg", "pendulum-ddpg", false},
     };
