@@ -110,7 +110,6 @@ static void forward(forward_pass *pass, size_t rows, float *scratch, float *out,
     const aq_net_buffers buffers = aq_net_inner_buffers(spec);
     const size_t buffer_size = rows * aq_net_spec_width_max(spec);
     const uint32_t state = aq_net_spec_state(spec);
-    AQ_ASSERT(aq_net_end_count(spec) == 1);
     if (state > 0) {
         pass->zeros = memset(scratch + buffers.count * buffer_size, 0, state * sizeof(*scratch));
     }

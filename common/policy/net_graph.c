@@ -22,12 +22,9 @@ static aq_net_buffers buffers_of(const aq_net_spec *spec, bool is_inner)
 {
     aq_net_buffers buffers = {0};
     uint32_t free_from[AQ_NET_VALUES_MAX]; /* layer, of each buffer */
-    for (uint32_t value = is_inner; value <= spec->layer_count; value++) {
+    for (uint32_t value = is_inner; value + is_inner <= spec->layer_count; value++) {
         const uint32_t given_at = value > 0 ? value - 1 : 0;
         uint32_t buffer = 0;
-        if (is_inner && aq_net_is_end(spec, given_at)) {
-            continue;
-        }
         while (buffer < buffers.count && free_from[buffer] > given_at) {
             buffer++;
         }

@@ -16,7 +16,7 @@ typedef struct aq_net_buffers {
 } aq_net_buffers;
 
 aq_net_buffers aq_net_all_buffers(const aq_net_spec *spec);
-aq_net_buffers aq_net_inner_buffers(const aq_net_spec *spec); /* none for its input and its ends */
+aq_net_buffers aq_net_inner_buffers(const aq_net_spec *spec); /* none for its input and its end */
 
 /* Some layers of a network, as a network of its own. */
 typedef struct aq_net_part {

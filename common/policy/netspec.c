@@ -114,24 +114,10 @@ uint32_t aq_net_reader_count(const aq_net_spec *spec, uint32_t value)
     return count;
 }
 
-bool aq_net_is_end(const aq_net_spec *spec, uint32_t layer)
-{
-    return aq_net_reader_count(spec, 1 + layer) == 0;
-}
-
-uint32_t aq_net_end_count(const aq_net_spec *spec)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        count += aq_net_is_end(spec, i);
-    }
-    return count;
-}
-
 void aq_net_find_acting(const aq_net_spec *spec, bool ret_acting[AQ_NET_LAYERS_MAX])
 {
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        ret_acting[i] = aq_net_is_end(spec, i);
+        ret_acting[i] = i + 1 == spec->layer_count;
     }
     for (uint32_t i = spec->layer_count; i-- > 0;) {
         const aq_layer_sources sources = aq_net_sources(spec, i);
@@ -239,6 +225,18 @@ static int check_arrays(const aq_net_spec *spec, aq_error *error)
     return 0;
 }
 
+/* What a network gives is its last layer's value. */
+static int check_ends(const aq_net_spec *spec, aq_error *error)
+{
+    for (uint32_t i = 0; i + 1 < spec->layer_count; i++) {
+        if (aq_net_reader_count(spec, 1 + i) == 0) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "layer %u gives a value that no layer takes; only the last one can", i);
+        }
+    }
+    return 0;
+}
+
 /* Images go through their layers one by one, and what lies behind takes what they give: were it to
  * take the observation itself, that would not be made finite for it. */
 static int check_images(const aq_net_spec *spec, aq_error *error)
@@ -298,11 +296,8 @@ int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error)
             return rc;
         }
     }
-    if (aq_net_end_count(spec) > AQ_NET_ENDS_MAX) {
-        return aq_fail(error, AQ_E_INVALID, "%u ends; 1 to %d are possible", aq_net_end_count(spec),
-                       AQ_NET_ENDS_MAX);
-    }
-    int rc = check_images(spec, error);
+    int rc = check_ends(spec, error);
+    rc = rc == 0 ? check_images(spec, error) : rc;
     rc = rc == 0 ? check_noise(spec, error) : rc;
     return rc == 0 ? check_arrays(spec, error) : rc;
 }

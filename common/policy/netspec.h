@@ -5,8 +5,8 @@
  * Value 0 is what the network takes, and value 1 + i what layer i gives. A layer names the values
  * that it takes (aq_layer_sources), which come before its own; one that names none takes the value
  * right before its own, so that layers which say nothing are a chain. A value may be taken by
- * several layers: a torso that branches. A layer whose value is taken by none is an end of the
- * network; one that actors get has one end.
+ * several layers: branches, which meet again. The last layer's is taken by none: it is what the
+ * network gives.
  *
  * Arrays are parameters that no layer owns: a log-deviation, say. They are fp32 in every format.
  */
@@ -23,7 +23,6 @@
 enum {
     AQ_NET_LAYERS_MAX = 48,
     AQ_NET_VALUES_MAX = 1 + AQ_NET_LAYERS_MAX,
-    AQ_NET_ENDS_MAX = 4,
     AQ_NET_ARRAYS_MAX = 4,
     AQ_NET_ARRAY_NAME_MAX = 24,
     AQ_NET_ARRAY_VALUES_MAX = 1 << 26,
@@ -54,8 +53,8 @@ int aq_net_spec_init_mlp(uint32_t inputs, const uint32_t *hidden, uint32_t hidde
 int aq_net_spec_add(aq_net_spec *spec, const aq_layer_spec *layer, aq_error *error) AQ_MUST_USE;
 
 /* Every layer is valid and takes values that are there, of widths that fit, and not the network's
- * input where it stands behind images; arrays have sizes and names of their own. AQ_E_INVALID in
- * words. */
+ * input where it stands behind images; what each gives is taken, but for the last one; arrays have
+ * sizes and names of their own. AQ_E_INVALID in words. */
 int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error) AQ_MUST_USE;
 
 /* 64-bit hash; equal hashes mean the same network. Never 0. */
@@ -76,7 +75,7 @@ uint32_t aq_net_spec_state(const aq_net_spec *spec);
 /* Numbers of noise of all layers, in their order. */
 uint32_t aq_net_spec_noise(const aq_net_spec *spec);
 
-/* The layers that lead to an end where there is no noise: those that do not make deviations. */
+/* The layers that lead to the last where there is no noise: those that do not make deviations. */
 void aq_net_find_acting(const aq_net_spec *spec, bool ret_acting[AQ_NET_LAYERS_MAX]);
 
 /* What is quantized for a layer's matrix: the state of one that keeps one, or else its first
@@ -96,10 +95,6 @@ uint32_t aq_net_value_width(const aq_net_spec *spec, uint32_t value);
 /* How often a layer takes the value, and how often all of them do. */
 uint32_t aq_net_takes(const aq_net_spec *spec, uint32_t layer, uint32_t value);
 uint32_t aq_net_reader_count(const aq_net_spec *spec, uint32_t value);
-
-/* Layers whose values no layer takes; at least one, the last. */
-bool aq_net_is_end(const aq_net_spec *spec, uint32_t layer);
-uint32_t aq_net_end_count(const aq_net_spec *spec);
 
 /* Every layer that takes the network's input is affine, so a map of the input can become part of
  * them. */

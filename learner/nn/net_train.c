@@ -140,7 +140,6 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
         return aq_fail(error, AQ_E_NOMEM, "no memory for training a network");
     }
     train->spec = *config->spec;
-    AQ_ASSERT(aq_net_end_count(&train->spec) == 1);
     train->split = config->split;
     train->quant = config->quant;
     train->rows_max = config->rows_max;

@@ -11,15 +11,22 @@ static void add(aq_net_spec *spec, aq_layer_spec layer, uint32_t source)
     assert_int_equal(aq_net_spec_add(spec, &layer, NULL), 0);
 }
 
-/* A torso of two layers (values 1 and 2), a policy of two (3 and 4), a critic of one (5). */
+static void add_sum(aq_net_spec *spec, uint32_t width, uint32_t first, uint32_t second)
+{
+    aq_layer_spec sum = aq_layer_add(width);
+    sum.sources = (aq_layer_sources){.count = 2, .values = {first, second}};
+    assert_int_equal(aq_net_spec_add(spec, &sum, NULL), 0);
+}
+
+/* Two layers (values 1 and 2), a branch of two (3 and 4), and where it joins again (5). */
 static aq_net_spec branched(void)
 {
     aq_net_spec spec = {0};
     add(&spec, aq_layer_linear(4, 6, AQ_ACTIVATION_TANH), 0);
     add(&spec, aq_layer_linear(6, 5, AQ_ACTIVATION_ELU), 1);
     add(&spec, aq_layer_linear(5, 7, AQ_ACTIVATION_RELU), 2);
-    add(&spec, aq_layer_linear(7, 2, AQ_ACTIVATION_TANH), 3);
-    add(&spec, aq_layer_linear(5, 1, AQ_ACTIVATION_NONE), 2);
+    add(&spec, aq_layer_linear(7, 5, AQ_ACTIVATION_TANH), 3);
+    add_sum(&spec, 5, 2, 4);
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
     return spec;
 }
@@ -33,15 +40,13 @@ static void add_array(aq_net_spec *spec, const char *name, uint32_t count)
 
 /* ---- what can be ---------------------------------------------------------------------------- */
 
-TEST(a_branched_network_has_several_ends)
+TEST(a_branched_network_takes_a_value_twice)
 {
     const aq_net_spec spec = branched();
     char text[64];
-    assert_int_equal(aq_net_end_count(&spec), 2);
-    assert_true(aq_net_is_end(&spec, 3) && aq_net_is_end(&spec, 4));
     assert_int_equal(aq_net_reader_count(&spec, 2), 2);
     assert_int_equal(aq_net_value_width(&spec, 2), 5);
-    assert_string_equal(aq_net_spec_text(&spec, text, sizeof(text)), "4-6t-5e-7r-2t-1(2)");
+    assert_string_equal(aq_net_spec_text(&spec, text, sizeof(text)), "4-6t-5e-7r-5t-add(2,4)");
 }
 
 TEST(naming_the_value_before_is_saying_nothing)
@@ -95,11 +100,11 @@ TEST(sources_that_cannot_be_are_refused)
     refuse(&spec, "layer 0 takes value 1");
     spec = branched();
     spec.layers[4].sources.values[0] = 1;
-    refuse(&spec, "layer 4 takes 5 values, but is given 6");
-    spec.layers[4].sources.count = 2;
-    refuse(&spec, "layer 4: a linear layer takes one value, not 2");
+    refuse(&spec, "layer 4 takes 10 values, but is given 11");
     spec.layers[4].sources.count = UINT32_MAX;
     refuse(&spec, "layer 4 takes 4294967295 values; 1 to 4 are possible");
+    spec.layers[3].sources.count = 2;
+    refuse(&spec, "layer 3: a linear layer takes one value, not 2");
     spec = branched();
     spec.layers[0].sources.count = 2;
     refuse(&spec, "layer 0: a linear layer in front takes one value, not 2");
@@ -111,23 +116,12 @@ TEST(behind_images_no_layer_takes_the_observation)
     aq_net_spec spec = {0};
     add(&spec, aq_layer_conv2d(&shape, AQ_ACTIVATION_RELU), 0);
     add(&spec, aq_layer_linear(8, 16, AQ_ACTIVATION_NONE), 1);
-    add(&spec, aq_layer_linear(16, 3, AQ_ACTIVATION_NONE), 2);
+    add_sum(&spec, 16, 2, 2);
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
-    spec.layers[2].sources.values[0] = 0;
+    spec.layers[2].sources.values[1] = 0;
     refuse(&spec, "layer 2 takes value 0; behind layer 0, the last one of images");
     spec.layers[0] = aq_layer_linear(16, 8, AQ_ACTIVATION_RELU);
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
-}
-
-TEST(more_ends_than_there_is_room_for_are_refused)
-{
-    aq_net_spec spec = {0};
-    for (int i = 0; i < AQ_NET_ENDS_MAX; i++) {
-        add(&spec, aq_layer_norm(3, AQ_ACTIVATION_NONE), 0);
-    }
-    assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
-    add(&spec, aq_layer_norm(3, AQ_ACTIVATION_NONE), 0);
-    refuse(&spec, "5 ends; 1 to 4 are possible");
 }
 
 TEST(arrays_that_cannot_be_are_refused)
@@ -139,7 +133,7 @@ TEST(arrays_that_cannot_be_are_refused)
     add_array(&spec, "x9", AQ_NET_WIDTH_MAX);
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
     assert_string_equal(aq_net_spec_text(&spec, text, sizeof(text)),
-                        "4-6t-5e-7r-2t-1(2)+log_deviation2+x916384");
+                        "4-6t-5e-7r-5t-add(2,4)+log_deviation2+x916384");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         memcpy(spec.arrays[1].name, names[i], strlen(names[i]) + 1);
         refuse(&spec, "array 1: its name is not made of");
@@ -190,7 +184,7 @@ static void check_buffers(const aq_net_spec *spec, const aq_net_buffers *buffers
     assert_true(buffers->count <= spec->layer_count + 1);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_sources sources = aq_net_sources(spec, i);
-        if (!is_inner || !aq_net_is_end(spec, i)) {
+        if (!is_inner || i + 1 < spec->layer_count) {
             assert_true(buffers->of[1 + i] < buffers->count);
             holds[buffers->of[1 + i]] = 1 + i;
         }
@@ -206,9 +200,11 @@ TEST(no_value_is_overwritten_while_it_is_needed)
     aq_rng rng = rng_of(17, 0);
     for (int turn = 0; turn < 500; turn++) {
         aq_net_spec spec = {0};
-        for (uint32_t i = 0; i < AQ_NET_LAYERS_MAX; i++) {
-            add(&spec, aq_layer_norm(3, AQ_ACTIVATION_NONE), (uint32_t)aq_rng_below(&rng, i + 1));
+        add(&spec, aq_layer_norm(3, AQ_ACTIVATION_NONE), 0);
+        for (uint32_t i = 1; i < AQ_NET_LAYERS_MAX; i++) {
+            add_sum(&spec, 3, i, (uint32_t)aq_rng_below(&rng, i + 1));
         }
+        assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
         const aq_net_buffers inner = aq_net_inner_buffers(&spec), all = aq_net_all_buffers(&spec);
         check_buffers(&spec, &inner, true);
         check_buffers(&spec, &all, false);

@@ -100,6 +100,10 @@ TEST(what_a_peer_may_not_send_is_refused)
     spec = small_net();
     spec.layers[1].inputs = 63;
     refuse(&spec, "layer 1 takes 63 values, but layer 0 gives 64");
+    spec = small_net();
+    spec.layers[2].inputs = 64; /* beside layer 1, which is an end, too */
+    spec.layers[2].sources = (aq_layer_sources){.count = 1, .values = {1}};
+    refuse(&spec, "layer 1 gives a value that no layer takes");
 }
 
 TEST(the_hash_is_what_it_was)

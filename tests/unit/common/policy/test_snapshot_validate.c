@@ -218,7 +218,7 @@ TEST_OF_POLICY(a_bad_value_of_an_array_is_named_by_its_place)
 TEST_OF_POLICY(a_policy_has_one_end)
 {
     snapshot->spec.layers[2].sources = (aq_layer_sources){.count = 1, .values = {1}};
-    refuse(AQ_E_CORRUPT, "a network with 2 ends; a policy has one");
+    refuse(AQ_E_CORRUPT, "policy: layer 1 gives a value that no layer takes");
 }
 
 TEST_OF_POLICY(a_scale_is_positive_and_leaves_room_for_127)

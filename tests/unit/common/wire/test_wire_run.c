@@ -37,11 +37,10 @@ TEST(a_network_that_branches_survives_its_message)
 {
     aq_net_spec spec = {.layer_count = 3,
                         .layers = {aq_layer_linear(4, 5, AQ_ACTIVATION_TANH),
-                                   aq_layer_linear(5, 2, AQ_ACTIVATION_NONE),
-                                   aq_layer_linear(5, 1, AQ_ACTIVATION_NONE)}};
+                                   aq_layer_linear(5, 5, AQ_ACTIVATION_NONE), aq_layer_add(5)}};
     aq_net_spec back;
     aq_wire_network_view view;
-    spec.layers[2].sources = (aq_layer_sources){.count = 1, .values = {1}};
+    spec.layers[2].sources = (aq_layer_sources){.count = 2, .values = {1, 2}};
     aq_wire_network_to(&spec, &view);
     assert_int_equal(view.layers[1].n_sources, 0);
     assert_int_equal(aq_wire_network_from(&view.message, &back, NULL), 0);

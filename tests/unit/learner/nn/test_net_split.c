@@ -54,9 +54,10 @@ TEST(pairs_of_wide_linear_layers_are_shared_from_the_front)
 TEST(a_value_that_others_take_is_whole)
 {
     aq_net_spec spec = chain((const uint32_t[]){256, 256, 0}, false);
-    aq_layer_spec branch = aq_layer_linear(256, 2, AQ_ACTIVATION_NONE);
-    branch.sources = (aq_layer_sources){.count = 1, .values = {1}};
-    assert_succeeds(aq_net_spec_add(&spec, &branch, &refusal));
+    aq_layer_spec sum = aq_layer_add(256);
+    sum.sources = (aq_layer_sources){.count = 2, .values = {1, 2}};
+    assert_succeeds(aq_net_spec_add(&spec, &sum, &refusal));
+    assert_succeeds(aq_net_spec_validate(&spec, &refusal));
     aq_split_ranks ranks = {.count = 2};
     const aq_net_split split = aq_net_split_of(&spec, &ranks);
     assert_true(aq_net_spec_hash(&split.slice) == aq_net_spec_hash(&spec));
