@@ -21,6 +21,7 @@ static uint32_t first_format(const aq_run_config *config, const aq_layer_spec *l
     if (config->learner.normalize_obs) {
         return AQ_FORMAT_F32;
     }
+    /* A convolution takes pixels, which are all of one range. */
     return layer->kind == AQ_LAYER_LINEAR && aq_format_is_integer(format) &&
                    aq_algorithm_takes(config->learner.algorithm, &numbers) &&
                    config->learner.qat_bits == 0 && !is_paper

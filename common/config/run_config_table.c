@@ -128,8 +128,7 @@ static const aq_setting rows[] = {
      "With a critic, or on-policy: step size of its optimizer. 0 takes learner.learning_rate."},
     {LIVE_MEMBER(F64, learner.learning_rate_end), "1", 0, 1, NULL, "",
      "Share of the step sizes that is left when the run comes to limits.env_steps or "
-     "limits.learner_steps; they fall to it by learner.learning_rate_schedule. 1 keeps them as "
-     "they are."},
+     "limits.learner_steps; they fall to it by learner.learning_rate_schedule. 1 keeps them."},
     {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
      "dqn, r2d2, qr_dqn, c51, rainbow: the learned network chooses the next action, the target "
      "network says what it is worth. Otherwise the target network does both."},
@@ -329,7 +328,7 @@ static const aq_setting rows[] = {
      "unless it says samples_per_insert itself."},
     {SEEN_MEMBER(U64, replay.chunk_length, ACTORS | SHARDS), "32", 1, 65536, NULL, "transitions",
      "Longest piece of an episode that is sent and stored as one."},
-    {SEEN_MEMBER(U64, replay.shards, SHARDS), "1", 1, 64, NULL, "shards",
+    {SEEN_MEMBER(U64, replay.shards, SHARDS), "1", 1, AQ_SHARDS_MAX, NULL, "shards",
      "Replay processes that share the experience among them."},
     {SEEN_MEMBER(CHOICE, replay.storage, SHARDS), "segments", 0, 0, CHOICES(AQ_REPLAY_STORAGES), "",
      "Where steps are before they are acknowledged: in segment files, which a restart reads back, "
@@ -411,10 +410,10 @@ static const aq_setting rows[] = {
      "int8 has a scale for each output, int8-tensor one for a layer, int4 and int2 one for 64 "
      "weights, and int8-sparse stores only the blocks of weights that matter most."},
     {MEMBER(LIST, quantizer.layer_formats), "", 0, 0, NULL, "",
-     "Layers of another format, such as \"0:fp32,-1:bf16\": the first one in fp32, the last in "
-     "bf16. Linear layers, convolutions and GRUs count, noisy ones once; the others are always "
-     "fp32. Where nobody says otherwise, the first is bf16 for algorithms of continuous actions, "
-     "fp32 with learner.normalize_obs, and the last fp32 for those that draw their actions."},
+     "Layers of another format, such as \"0:fp32,-1:bf16\": the first in fp32, the last in bf16. "
+     "Linear layers (noisy ones once), convolutions and GRUs count; others are fp32. By default "
+     "the first is fp32 with learner.normalize_obs, or bf16 for algorithms of continuous actions "
+     "if it is linear and quantizer.format is of integers; the last is fp32 for those that draw."},
     {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",
      "Of the levels that int8 and int8-tensor use; learner.qat_bits, where set, takes its place."},
     {MEMBER(CHOICE, quantizer.formula), "symmetric", 0, 0, CHOICES(AQ_QUANTIZER_FORMULAS), "",
@@ -434,9 +433,9 @@ static const aq_setting rows[] = {
      "before. 1 sends all in full."},
     {LIVE_MEMBER(F64, quantizer.error_budget), "0.25", 0, 1, NULL, "",
      "What quantizing may cost of what is at stake: the value that greedy choices lose, as fp32 "
-     "sees it, of what choices by chance would lose; or, where actions are continuous, their error "
-     "as a share of the range. A version past it is published in fp32 instead, and is not taken "
-     "for the run's result. 1 allows anything."},
+     "sees it, of what choices by chance would lose; of policies that draw, the probability that "
+     "moves; of other continuous actions, their error as a share of the range. A version past it "
+     "is published in fp32 instead, and is not taken for the run's result. 1 allows anything."},
     {MEMBER(U64, quantizer.error_rows), "256", 1, 4096, NULL, "rows",
      "Recent observations on which that cost is measured; the first 32 of them where these show "
      "that it is far from the budget."},

@@ -18,6 +18,9 @@
 #include "common/base/choice.h"
 #include "common/base/error.h"
 
+/* Replay shards of a run at a time, and their slots. */
+enum { AQ_SHARDS_MAX = 64 };
+
 enum { AQ_TABLE_NAME_MAX = 32, AQ_TABLES_MAX = 8, AQ_SEQUENCE_LENGTH_MAX = 1024 };
 
 #define AQ_SELECTORS(X)                                                                            \

@@ -12,9 +12,6 @@
 #include "common/policy/netspec.h"
 #include "common/policy/snapshot.h"
 
-/* Replay shards at a time, and their slots. */
-enum { AQ_SHARDS_MAX = 64 };
-
 /* Stores that a run tells apart, live ones and those that are gone. */
 enum { AQ_STORES_MAX = 1024 };
 

@@ -98,6 +98,21 @@ TEST(a_first_layer_is_bf16_where_actions_are_numbers)
     }
 }
 
+/* Pixels are all of one range: one scale suits them. */
+TEST(a_first_layer_that_is_a_convolution_is_as_the_others)
+{
+    const aq_conv_shape shape = {4, 4, 1, 2, 3, 1, 0};
+    const aq_layer_spec layers[] = {aq_layer_conv2d(&shape, AQ_ACTIVATION_RELU),
+                                    aq_layer_linear(8, 8, AQ_ACTIVATION_RELU),
+                                    aq_layer_linear(8, 3, AQ_ACTIVATION_NONE)};
+    const uint32_t expected[] = {0, 0, AQ_FORMAT_F32};
+    const aq_run_config config = config_of((const char *const[]){"learner.algorithm=sac", NULL});
+    const aq_net_spec spec = net_of(layers);
+    aq_publication_config plan;
+    assert_succeeds(aq_publication_plan(&config, &spec, 5, &plan, &refusal));
+    assert_memory_equal(plan.plan.layer_formats, expected, sizeof(expected));
+}
+
 /* Whether it has a head for gSDE, its arrays say: choices have none, nor has sac. */
 TEST(a_last_layer_is_fp32_where_it_gives_what_is_drawn_by)
 {
