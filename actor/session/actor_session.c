@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "actor/core/actor_seeds.h"
+#include "actor/session/policy_session.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/config/gradient_rows.h"

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "actor/session/participant_session.h"
-#include "actor/session/policy_session.h"
 #include "actor/session/shard_session.h"
 
 typedef struct aq_actor_session aq_actor_session;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "actor/core/evaluation_pace.h"
+#include "actor/session/policy_session.h"
 #include "actor/session/report_session.h"
 #include "actor/session/twin_session.h"
 #include "common/base/clock.h"

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "actor/session/participant_session.h"
-#include "actor/session/policy_session.h"
 
 typedef struct aq_evaluator_session aq_evaluator_session;
 

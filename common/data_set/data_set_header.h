@@ -18,7 +18,6 @@
 
 #include "common/base/buffer.h"
 #include "common/base/error.h"
-#include "common/experience/chunk.h"
 #include "common/experience/chunk_view.h"
 #include "common/experience/schema.h"
 #include "common/policy/snapshot.h"

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "common/experience/layout.h"
+
 /* As wide as a layer may be: AQ_NET_WIDTH_MAX, which stands above this room. */
 enum { STATE_BYTES_MAX = 16384 * 4 };
 

@@ -9,7 +9,6 @@
 #define AQ_COMMON_EXPERIENCE_COLUMN_CATALOG_H
 
 #include "common/experience/column.h"
-#include "common/experience/layout.h"
 #include "common/experience/schema.h"
 
 /* What a policy keeps from step to step, at each boundary: zeros where an episode begins. It is as

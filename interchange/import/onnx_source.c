@@ -7,7 +7,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/plain_text.h"
-#include "common/nn/params.h"
+#include "common/policy/layer_spec.h"
 #include "interchange/onnx/onnx_graph.h"
 
 typedef Actorq__V1__OnnxTensor tensor_message;

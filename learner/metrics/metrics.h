@@ -13,7 +13,7 @@
 #include "learner/metrics/metrics_mirror.h"
 #include "learner/publish/policy_shelf.h"
 #include "learner/publish/precision_gap.h"
-#include "learner/run/coordinator.h"
+#include "learner/run/ranking.h"
 #include "learner/run/run_findings.h"
 
 typedef struct aq_metrics aq_metrics;

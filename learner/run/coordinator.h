@@ -15,7 +15,6 @@
 
 #include "common/base/error.h"
 #include "common/config/run_names.h"
-#include "common/config/run_settings.h"
 #include "common/net/address/url.h"
 #include "learner/run/ranking.h"
 #include "learner/run/store_ledger.h"

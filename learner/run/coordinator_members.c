@@ -11,6 +11,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/growing.h"
+#include "common/config/table_spec.h"
 #include "learner/run/coordinator_priv.h"
 
 /* Numbers are given out one by one, so a larger one was never given out. */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/config/run_config.h"
 #include "learner/algorithms/metric.h"
 #include "learner/run/coordinator.h"
 

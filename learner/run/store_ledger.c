@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/config/table_spec.h"
 
 static aq_store_entry *find_store(aq_store_ledger *ledger, uint64_t store)
 {

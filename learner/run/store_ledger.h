@@ -4,7 +4,7 @@
  * steps it has taken in is told by itself and only grows, so that the sum over the stores is how
  * far the run is, whoever dies and comes back.
  *
- * Actors number their messages per slot, so a slot stays with its store while that can be:
+ * People know a shard by its slot, so a slot stays with its store while that can be:
  *   - a store that is known comes back to its slot; so does one that says which it had in this run,
  *     of which an older checkpoint of the learner doesn't know;
  *   - a new store at the address of one that is gone takes its slot: that one, in memory, is no

@@ -13,7 +13,7 @@
 #include "common/config/table_spec.h"
 #include "common/net/address/url.h"
 #include "common/wire/wire_frame.h"
-#include "common/wire/wire_sample.h"
+#include "proto/sampling.pb-c.h"
 
 typedef struct return_call {
     aq_priority_return *returns;

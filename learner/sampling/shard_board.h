@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/config/table_spec.h"
 #include "common/net/address/url.h"
 #include "common/net/rpc/rpc.h"
-#include "learner/run/coordinator.h"
 #include "learner/sampling/shard_turns.h"
 
 /* Why there is no group to train on. */

@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/data_set/data_set_writer.h"
+#include "common/experience/chunk.h"
 #include "common/sys/file.h"
 #include "envs/env_open.h"
 #include "tests/integration/cli/program.h"

@@ -2,6 +2,7 @@
  * How far the run is and when it ends: environment steps over restarts of shards and of the
  * learner, evaluations, limits.
  */
+#include "common/config/table_spec.h"
 #include "common/policy/format.h"
 #include "learner/run/coordinator.h"
 #include "tests/support/test.h"

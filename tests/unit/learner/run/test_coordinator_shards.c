@@ -1,6 +1,7 @@
 /*
  * Replay shards in the run: who takes whose place, and who keeps it.
  */
+#include "common/config/table_spec.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/member_kit.h"
 

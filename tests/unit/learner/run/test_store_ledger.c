@@ -1,6 +1,7 @@
 /*
  * What each store brought, and that actors find it at the same slot for as long as that can be.
  */
+#include "common/config/table_spec.h"
 #include "learner/run/store_ledger.h"
 #include "tests/support/test.h"
 
