@@ -175,8 +175,6 @@ static void add_members(const Actorq__V1__StatusReply *status, aq_metrics_page *
                     (double)status->learner->members_joined);
     aq_page_counter(page, "members_lost_total", "Members that were not heard of any more.",
                     (double)status->learner->members_lost);
-    aq_page_counter(page, "rejected_messages_total", "Messages to the learner that held no call.",
-                    (double)status->learner->rejected_messages);
 }
 
 static void add_energy(const Actorq__V1__LearnerStatus *learner, aq_metrics_page *page)

@@ -159,7 +159,6 @@ typedef struct aq_rpc_counters {
     uint64_t failures;       /* of them, answered with another status than OK */
     uint64_t refused_frames; /* messages that held no request */
     uint64_t repeats;        /* requests that came again */
-    uint64_t challenges;     /* requests that were to be signed, or signed anew */
     uint64_t turned_away;    /* requests whose caller may not make them */
 } aq_rpc_counters;
 aq_rpc_counters aq_rpc_dispatcher_counters(const aq_rpc_dispatcher *dispatcher);

@@ -250,7 +250,6 @@ static void challenge(aq_rpc_dispatcher *dispatcher, const aq_rpc_request *from)
     Actorq__V1__RpcChallenge what;
 
     aq_rpc_guard_challenge(dispatcher->guard, aq_clock_monotonic_ns(), &what);
-    dispatcher->counters.challenges++;
     aq_rpc_reply_status(dispatcher, from->asker, from->envelope->request_id, AQ_RPC_UNAUTHENTICATED,
                         "sign the call for this daemon", &what);
 }
