@@ -47,7 +47,9 @@ static _Thread_local uintptr_t *noted; /* see aq_tcp_door_note */
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
-/* Half of the descriptors are for files, for NNG's own and for connections that we make. */
+/* Half of the descriptors are for files, for NNG's own and for connections that we make. How many
+ * there are is looked up when somebody listens, and no sooner: when libraries make their threads,
+ * before main, the limit is not raised yet (aq_process_allow_descriptors). */
 static void open_door(void)
 {
     struct rlimit descriptors = {.rlim_cur = 1024};
@@ -69,7 +71,7 @@ static void open_door(void)
     limits->connections_per_address_max = limits->connections_max / 2;
 }
 
-void aq_tcp_door(void)
+static void open_once(void)
 {
     int rc = pthread_once(&once, open_door);
 
@@ -85,7 +87,7 @@ void aq_tcp_door_expects(size_t message_bytes_max)
 {
     aq_tcp_limits *limits = &inflow.limits;
 
-    aq_tcp_door();
+    open_once();
     aq_mutex_lock(&lock);
     if (limits->held_bytes_per_address_max < message_bytes_max) {
         limits->held_bytes_per_address_max = message_bytes_max;
@@ -98,7 +100,7 @@ void aq_tcp_door_expects(size_t message_bytes_max)
 
 void aq_tcp_door_expects_handshakes(void)
 {
-    aq_tcp_door();
+    open_once();
     aq_mutex_lock(&lock);
     inflow.limits.handshakes_per_address_max = HANDSHAKES_MAX;
     aq_mutex_unlock(&lock);
@@ -106,7 +108,7 @@ void aq_tcp_door_expects_handshakes(void)
 
 void aq_tcp_door_set(const aq_tcp_limits *wanted)
 {
-    aq_tcp_door();
+    open_once();
     aq_mutex_lock(&lock);
     inflow.limits = *wanted;
     aq_mutex_unlock(&lock);
@@ -170,7 +172,7 @@ AQ_STAND_IN int accept(int listener, struct sockaddr *restrict address, socklen_
     if (descriptor < 0 || !AQ_NNG_CALLS() || !network_of(descriptor, &from)) {
         return descriptor; /* another's, or of this host */
     }
-    aq_tcp_door();
+    open_once();
     const int64_t now_ns = aq_clock_monotonic_ns();
     aq_mutex_lock(&lock);
     aq_inflow_look(&inflow, now_ns);

@@ -19,12 +19,9 @@
 
 #include "common/net/nng_mend/inflow.h"
 
-/* Before the first connection; again is fine. Any thread. The limits follow from how many
- * descriptors the process may have. */
-void aq_tcp_door(void);
-
 /* A listener takes messages of up to so many bytes: what may be held is at least two of them, and
- * from one address one. Any thread. */
+ * from one address one. How many connections there may be follows from how many descriptors the
+ * process may have when the first one listens. Any thread. */
 void aq_tcp_door_expects(size_t message_bytes_max);
 
 /* A listener speaks TLS: of connections that have not shaken hands yet there may be so many. Any

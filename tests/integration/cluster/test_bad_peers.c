@@ -2,6 +2,8 @@
  * Whatever comes in at the ports of a run that works, it goes on working, says so in the log, and
  * counts nothing that no actor made.
  */
+#include <sys/resource.h>
+
 #include "common/net/address/url.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/sockets/net.h"
@@ -15,6 +17,7 @@
 
 enum { ENV_STEPS = 2000, LEARNER_STEPS = 200, PORTS = 4, NOISE_PEERS = 24, SILENT_PEERS = 64 };
 enum { NOISE_SEED = 20260131, NOISE_BYTES = 512, MESSAGE_BYTES_MAX = 262144 };
+enum { FEW_DESCRIPTORS = 256, GUESTS = 100 }; /* more than a quarter of the few */
 
 static const char experience_rejected[] = "event=experience_rejected";
 
@@ -103,6 +106,45 @@ CLUSTER_TEST(whoever_says_nothing_is_in_nobodys_way, tcp)
         (void)close(peers[i]);
     }
     finish_well(cluster);
+}
+
+/* ---- how many there may be ------------------------------------------------------------------ */
+
+/* As from an ordinary shell, whose hard limit is far above the soft one. A library of the learner's
+ * makes a thread before main. */
+static void start_learner_with_few_descriptors(test_cluster *cluster)
+{
+    struct rlimit own;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &own), 0);
+    assert_true(own.rlim_max >= 1024);
+    const struct rlimit few = {.rlim_cur = FEW_DESCRIPTORS, .rlim_max = own.rlim_max};
+    (void)setenv("OPENBLAS_NUM_THREADS", "2", 1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    cluster_start(cluster, SEAT_LEARNER);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &own), 0);
+}
+
+/* They come in one after the other: when the last one has been greeted or sent away, all have been
+ * let in or not. */
+CLUSTER_TEST(as_many_are_let_in_as_the_hard_limit_has_room_for, tcp)
+{
+    static const uint8_t greeting[] = {0, 'S', 'P', 0, 0, SP_REQ, 0, 0};
+    int guests[GUESTS];
+    start_learner_with_few_descriptors(cluster);
+    (void)cluster_look_surely(cluster, SEAT_LEARNER);
+    for (int i = 0; i < GUESTS; i++) {
+        guests[i] = foreign_connect(port_of(cluster, 0));
+        foreign_send(guests[i], greeting, sizeof(greeting));
+    }
+    int last = foreign_connect(port_of(cluster, 0));
+    foreign_shake_hands(last, SP_REQ);
+    const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
+    assert_non_null(status->peers);
+    assert_int_equal(status->peers->refused_connections, 0);
+    (void)close(last);
+    for (int i = 0; i < GUESTS; i++) {
+        (void)close(guests[i]);
+    }
 }
 
 /* ---- what speaks SP, and no sense ----------------------------------------------------------- */
