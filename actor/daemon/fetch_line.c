@@ -50,6 +50,7 @@ static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
     }
     /* One that is signed again has what is left of its time; the other may have more. */
     const uint32_t longest_ms = timeout_ms > CALL_MS_MIN ? timeout_ms : CALL_MS_MIN;
+    uv_update_time(line->loop); /* which stood still while environments were stepped */
     (void)uv_timer_start(&line->idle, on_idle, (uint64_t)longest_ms + IDLE_MS, 0);
     aq_rpc_channel *inner = aq_rpc_client_channel(line->client);
     return inner->send(inner, frame, size, timeout_ms, answer, user);

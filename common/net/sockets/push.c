@@ -408,6 +408,7 @@ static void wait_writable(push_link *link)
     int rc = uv_poll_start(&link->writable, UV_READABLE, on_writable);
 
     AQ_ASSERT(rc == 0);
+    uv_update_time(link->push->loop); /* which stood still while whoever sends did other things */
     rc = uv_timer_start(&link->push->timer, on_stalled, STALL_MS, 0);
     AQ_ASSERT(rc == 0);
     link->blocked = true;

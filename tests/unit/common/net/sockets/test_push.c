@@ -228,6 +228,17 @@ TEST(a_slow_peer_is_waited_for_and_writable_follows)
     assert_int_equal(pull_number(f), count);
 }
 
+/* As during a long step of an environment. A peer that is slow has half a minute. */
+TEST(a_loop_that_stood_still_is_no_slow_peer)
+{
+    fixture *f = open_connected("tcp");
+    f->loop.time -= 31000;
+    while (push_number(f, 0, BIG_BYTES) == 0) {
+    }
+    uv_run(&f->loop, UV_RUN_NOWAIT);
+    assert_int_equal(f->disconnected, 0);
+}
+
 TEST(a_lost_peer_is_found_again)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
