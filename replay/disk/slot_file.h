@@ -1,7 +1,7 @@
 /*
- * Slot file: the slot that a store had in its run, beside its segments (FOLDER/slot). Actors number
- * their messages per slot, so a store that comes back asks for the one it had; the learner knows it
- * too, unless it lost its memory as well.
+ * Slot file: the slot that a store had in its run, beside its segments (FOLDER/slot). People know a
+ * shard by its slot, so a store that comes back asks for the one it had; the learner knows it too,
+ * unless it lost its memory as well.
  */
 #ifndef AQ_REPLAY_DISK_SLOT_FILE_H
 #define AQ_REPLAY_DISK_SLOT_FILE_H

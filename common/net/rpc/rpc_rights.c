@@ -1,8 +1,9 @@
 /*
  * Rights: see rpc_rights.h. docs/security.md has the same table in words, and a test compares them.
  *
- * What a role of its own does not need it may not do. Looking is free for every role; whoever
- * watches without one asks /metrics.
+ * What a role of its own does not need it may not do. Looking is free for every role that the
+ * daemon knows: one that has nothing else to call there (calls_made in token.c) is refused before
+ * any row is looked at. Whoever watches without a role asks /metrics.
  */
 #include "common/net/rpc/rpc_rights.h"
 
