@@ -26,7 +26,8 @@ for host in $(IFS=,; echo $hosts); do
     count=$((count + 1))
 done
 given=
-for name in ACTORQ_CERTS ACTORQ_TOKEN_FILE ACTORQ_LOG OPENBLAS_NUM_THREADS; do
+for name in ACTORQ_CERTS ACTORQ_TOKEN_FILE ACTORQ_LOG ACTORQ_LOG_FORMAT ACTORQ_CPU \
+    ACTORQ_BLAS_CORETYPE OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OPENBLAS_NUM_THREADS; do
     eval "[ -z \"\${$name:-}\" ]" || given="$given -x $name"
 done
 

@@ -28,6 +28,10 @@ enum { FIRST_PATIENCE_S = 120 };
 #define EAGER_NS (2 * AQ_NS_PER_MS)
 #define PAUSE_NS (100 * AQ_NS_PER_US)
 
+/* From one test to the next, no more counts as others' silence: where this rank stood still, they
+ * may have done so with it. */
+#define SILENCE_PER_TEST_NS (50 * AQ_NS_PER_MS)
+
 /* What MPI_Finalize may take. It waits for all, and rank 0 comes last: once the last checkpoint is
  * written, which takes as long as the disk does. */
 enum { FINALIZE_S = 20, LAST_CHECKPOINT_S = 600 };
@@ -74,9 +78,9 @@ static int split(MPI_Comm whole, uint32_t color, uint32_t rank, MPI_Comm *ret_pa
     return rc;
 }
 
-static void pause_for(int64_t waited_ns)
+static void pause_for(int64_t silent_ns)
 {
-    if (waited_ns < EAGER_NS) {
+    if (silent_ns < EAGER_NS) {
         (void)sched_yield();
     } else {
         aq_clock_wait_until(aq_clock_monotonic_ns() + PAUSE_NS);
@@ -102,17 +106,21 @@ static int wait_for(aq_rank_link *link, int started, MPI_Request *request)
 {
     mpi_state *state = link->state;
     const int64_t begun_ns = aq_clock_monotonic_ns();
+    int64_t tested_ns = begun_ns, silent_ns = 0;
     int is_done = 0;
     int rc = started;
     while (rc == MPI_SUCCESS) {
         rc = MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
-        const int64_t waited_ns = aq_clock_monotonic_ns() - begun_ns;
+        const int64_t now_ns = aq_clock_monotonic_ns();
         if (is_done) {
-            link->spent_ns += waited_ns;
+            link->spent_ns += now_ns - begun_ns;
             return 0;
         }
+        const int64_t since_ns = now_ns - tested_ns;
+        silent_ns += since_ns < SILENCE_PER_TEST_NS ? since_ns : SILENCE_PER_TEST_NS;
+        tested_ns = now_ns;
         const int64_t patience_ms = atomic_load(patience_of(state));
-        if (waited_ns > patience_ms * AQ_NS_PER_MS) {
+        if (silent_ns > patience_ms * AQ_NS_PER_MS) {
             char reason[AQ_RANK_TROUBLE_MAX];
             (void)snprintf(reason, sizeof(reason),
                            "another rank was silent for %lld ms: it is gone, stopped or out of "
@@ -120,7 +128,7 @@ static int wait_for(aq_rank_link *link, int started, MPI_Request *request)
                            (long long)patience_ms);
             return fail(link, reason);
         }
-        pause_for(waited_ns);
+        pause_for(silent_ns);
     }
     return fail(link, "MPI could not send or receive");
 }

@@ -411,6 +411,23 @@ class Ranks(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertFalse(glob.glob(f"{folder}/actorq-ranks-*"))
 
+    def test_ranks_elsewhere_log_and_compute_as_the_first_one(self):
+        here = {"ACTORQ_LOG": "debug", "ACTORQ_LOG_FORMAT": "json", "ACTORQ_CPU": "avx2",
+                "ACTORQ_BLAS_CORETYPE": "keep", "OPENBLAS_CORETYPE": "Haswell",
+                "OPENBLAS_L2_SIZE": "1024", "OPENBLAS_NUM_THREADS": "2"}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("mpirun", 'echo "$@"'), ("sleep", ":"),
+                               ("ssh-keygen", "echo key")):
+                put_program(folder, name, text)
+            said = subprocess.run(
+                [os.path.join(DEPLOY, "image", "ranks.sh"), "host", "actorq-learner"], check=True,
+                capture_output=True, text=True, timeout=60,
+                env={**here, "ACTORQ_CERTS": folder, "TMPDIR": folder,
+                     "PATH": f"{folder}:/usr/bin:/bin"}).stdout
+            for name in here:
+                self.assertIn(f" -x {name} ", said)
+            self.assertNotIn("ACTORQ_TOKEN_FILE", said)
+
     @staticmethod
     def ask_for_ranks(**programs):
         """What a learner of two ranks says and does, where these are the programs that it finds."""

@@ -22,7 +22,8 @@ import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from kill_storm import KillStorm, storms
-from train_run import PATIENCE_S, TrainRun, program
+from train_run import PATIENCE_S, TrainRun, program  # which finds daemons
+from daemons import parent_of
 
 STUCK_S = 10  # mpirun, after its ranks have ended
 SKIPPED = 77
@@ -55,11 +56,6 @@ def rank_of(pid, run_dir):
         return None
     is_learner = b"actorq-learner\0" in command and run_dir.encode() in command
     return int(found[1]) if found and is_learner else None
-
-
-def parent_of(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-        return int(file.read().rsplit(")", 1)[1].split()[1])
 
 
 class RankRun(TrainRun):
@@ -221,6 +217,21 @@ class LongTestRanks(RankRun):
 
     def test_a_rank_that_stands_still_is_given_up_in_words(self):
         self.goes_on_without(1, signal.SIGSTOP, "another rank was silent for 2000 ms")
+
+    def test_ranks_that_stand_still_together_go_on(self):
+        """The first one while it waits for the other, which is stopped before it, and goes on after
+        it."""
+        self.start(*SMALL, "--set", "learner.checkpoint_period_s=0.5", "--set",
+                   "net.rank_timeout_ms=3000")
+        self.wait("steps", self.trains)
+        ranks = self.ranks()
+        for number, signal_number, pause_s in ((1, signal.SIGSTOP, 0.5), (0, signal.SIGSTOP, 4),
+                                               (0, signal.SIGCONT, 0.5), (1, signal.SIGCONT, 0)):
+            os.kill(ranks[number], signal_number)
+            time.sleep(pause_s)
+        before = self.metric("learner_steps")
+        self.wait("more steps", lambda: self.metric("learner_steps") > before)
+        self.assertEqual(self.end()["restarts"], 0)
 
     def test_an_mpirun_that_outlives_its_ranks_is_killed(self):
         self.goes_on_without(1, signal.SIGKILL, "event=resumed", freezes=True)
