@@ -131,5 +131,7 @@ int aq_evaluate_script(aq_env *env, uint32_t episodes, uint64_t seed, aq_evaluat
     return env->class->script != NULL
                ? evaluate(env, NULL, true, episodes, seed, ret_result, error)
                : aq_fail(error, AQ_E_UNSUPPORTED,
-                         "%s has no script; the games and the lander have one", env->name);
+                         "%s has no script; the games and the lander have one, without "
+                         "frame_stack and obs_scale",
+                         env->name);
 }

@@ -15,7 +15,8 @@
 #include "rollout/act.h"
 #include "rollout/vec_env.h"
 
-/* What is given up: an episode that fails so often, or so long without a step. */
+/* What is given up: an episode that fails so often, or lanes that all wait for so long. How long a
+ * step took is not counted: one that hangs may take as long by itself. */
 enum { FAILURES_MAX = 8 };
 #define STANDSTILL_NS (60 * AQ_NS_PER_S)
 
@@ -48,8 +49,8 @@ struct aq_trial {
     trial_lane *lanes;
     double *returns; /* (episodes) */
     aq_act *act;
-    void *actions;      /* (lanes) rows */
-    int64_t stepped_ns; /* when a transition was last made; INT64_MIN: not yet looked */
+    void *actions;         /* (lanes) rows */
+    int64_t idle_since_ns; /* the first call since a lane acted; INT64_MIN: none yet */
 };
 
 int aq_trial_create(const aq_env_task *task, uint32_t episodes_max, uint32_t lanes_max,
@@ -171,7 +172,7 @@ void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
     trial->drawn_anew = 0;
     trial->fails_often = false;
     trial->begun = playing;
-    trial->stepped_ns = INT64_MIN;
+    trial->idle_since_ns = INT64_MIN;
     aq_vec_env_start(trial->vec, playing, seed);
     for (uint32_t lane = 0; lane < playing; lane++) {
         trial->lanes[lane] = (trial_lane){.episode = lane};
@@ -220,7 +221,7 @@ static void settle(aq_trial *trial, int64_t now_ns)
 static bool is_hopeless(const aq_trial *trial, int64_t now_ns)
 {
     return trial->fails_often ||
-           (now_ns > trial->stepped_ns && now_ns - trial->stepped_ns > STANDSTILL_NS);
+           (trial->idle_since_ns != INT64_MIN && now_ns - trial->idle_since_ns > STANDSTILL_NS);
 }
 
 static void act_without_policy(aq_trial *trial)
@@ -242,23 +243,23 @@ enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t no
 {
     aq_vec_env *vec = trial->vec;
     AQ_ASSERT(trial->finished < trial->episodes);
-    if (trial->stepped_ns == INT64_MIN) {
-        trial->stepped_ns = now_ns;
+    if (trial->idle_since_ns == INT64_MIN) {
+        trial->idle_since_ns = now_ns;
     }
     if (engine != NULL && aq_act_prepare(trial->act, engine) != 0) {
         return is_hopeless(trial, now_ns) ? AQ_TRIAL_FAILED : AQ_TRIAL_GOES_ON;
     }
-    if (vec->waiting_count < vec->lanes) {
+    const bool acts = vec->waiting_count < vec->lanes;
+    if (acts) {
         if (engine != NULL) {
             aq_act_greedy(trial->act, engine, vec->obs, vec->lanes, trial->actions);
         } else {
             act_without_policy(trial);
         }
     }
-    const uint32_t made = aq_vec_env_step(vec, trial->actions, now_ns);
-    trial->steps += made;
-    if (made > 0) {
-        trial->stepped_ns = now_ns;
+    trial->steps += aq_vec_env_step(vec, trial->actions, now_ns);
+    if (acts) {
+        trial->idle_since_ns = INT64_MIN;
     }
     settle(trial, now_ns);
     if (trial->finished == trial->episodes) {

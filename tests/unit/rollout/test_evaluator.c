@@ -185,15 +185,19 @@ TEST(without_a_policy_actions_are_random)
 TEST(a_script_plays_what_it_sees_where_there_is_one)
 {
     aq_evaluation scripted, untouched = {.version = 77};
-    aq_env *game = NULL;
+    aq_env *game = NULL, *stacked = NULL;
     assert_int_equal(aq_env_open("game:breakout", &game, NULL), 0);
+    assert_int_equal(aq_env_open("game:breakout?frame_stack=4", &stacked, NULL), 0);
     assert_int_equal(aq_evaluate_script(game, EPISODES, SEED, &scripted, NULL), 0);
     assert_int_equal(scripted.episodes, EPISODES);
     assert_true(scripted.return_min >= 1); /* whoever moves by chance drops the first ball */
     assert_refused(aq_evaluate_script(tally, EPISODES, SEED, &untouched, &refusal),
                    AQ_E_UNSUPPORTED, "has no script");
+    assert_refused(aq_evaluate_script(stacked, EPISODES, SEED, &untouched, &refusal),
+                   AQ_E_UNSUPPORTED, "have one, without frame_stack");
     assert_int_equal(untouched.version, 77);
     aq_env_unref(game);
+    aq_env_unref(stacked);
 }
 
 TEST(evaluate_refuses_what_cannot_be_played)

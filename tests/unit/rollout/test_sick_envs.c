@@ -80,6 +80,28 @@ TEST(an_environment_that_does_not_come_back_is_given_up)
     aq_env_task_fini(&task);
 }
 
+/* Each call takes longer than lanes may stand still, in steps that fail and before resets, too. */
+TEST(a_failure_that_takes_long_is_no_standstill)
+{
+    static const char *const rows[] = {"?fail_once=3", "?fail_once=3&fail_resets=1"};
+    EACH_ROW(i, rows) {
+        aq_env_task task = tally_task(rows[i]);
+        aq_trial *trial = NULL;
+        int64_t now_ns = 0;
+        enum aq_trial_state outcome;
+        assert_int_equal(aq_trial_create(&task, SCREEN, 1, &trial, NULL), 0);
+        aq_env_task_fini(&task);
+        aq_trial_start(trial, SCREEN, SEED);
+        do {
+            outcome = aq_trial_step(trial, NULL, now_ns);
+            now_ns += INT64_C(100000000000);
+        } while (outcome == AQ_TRIAL_GOES_ON);
+        assert_int_equal(outcome, AQ_TRIAL_DONE);
+        assert_true(aq_trial_failures(trial) > 0);
+        aq_trial_destroy(trial);
+    }
+}
+
 TEST(an_evaluator_gives_a_version_up_and_takes_the_next)
 {
     aq_env_task sick = tally_task("?fail_step=1");
