@@ -8,6 +8,8 @@
 #include "common/base/memory.h"
 #include "envs/env_physics.h"
 
+#define ACTIONS_STREAM UINT64_MAX /* the lanes' are counted from 0 on */
+
 /* ---- lives ---------------------------------------------------------------------------------- */
 
 static int allocate(aq_bench_lanes *lanes, uint32_t count, aq_error *error)
@@ -24,9 +26,10 @@ static int allocate(aq_bench_lanes *lanes, uint32_t count, aq_error *error)
     lanes->state_at = aq_alloc(count, sizeof(uint32_t));
     lanes->rows.state_at = lanes->state_at;
     lanes->elapsed = aq_alloc(count, sizeof(uint32_t));
+    lanes->rngs = aq_alloc(count, sizeof(aq_rng));
     lanes->actions = aq_alloc((size_t)count * AQ_BENCH_ACTIONS, lanes->action_bytes);
     if (!lanes->rows.states || !lanes->rows.obs || !lanes->rows.rewards || !lanes->rows.ends ||
-        !lanes->state_at || !lanes->elapsed || !lanes->actions) {
+        !lanes->state_at || !lanes->elapsed || !lanes->rngs || !lanes->actions) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u lanes of %s", (unsigned)count,
                        env->name);
     }
@@ -44,9 +47,12 @@ static void *state_of(const aq_bench_lanes *lanes, uint32_t lane)
 int aq_bench_lanes_init(aq_bench_lanes *lanes, const aq_env *env, uint32_t count, uint64_t seed,
                         aq_error *error)
 {
-    *lanes = (aq_bench_lanes){.env = env};
-    aq_rng_init(&lanes->rng, seed, 0);
+    *lanes = (aq_bench_lanes){.env = env, .seed = seed};
+    aq_rng_init(&lanes->rng, seed, ACTIONS_STREAM);
     int rc = allocate(lanes, count, error);
+    if (rc == 0) {
+        aq_bench_lanes_seed(lanes, 0);
+    }
     while (rc == 0 && lanes->begun < count) {
         if (env->class->begin != NULL) {
             rc = env->class->begin(env->params, state_of(lanes, lanes->begun), error);
@@ -70,6 +76,7 @@ void aq_bench_lanes_fini(aq_bench_lanes *lanes)
     aq_free(lanes->rows.ends);
     aq_free(lanes->state_at);
     aq_free(lanes->elapsed);
+    aq_free(lanes->rngs);
     aq_free(lanes->actions);
     *lanes = (aq_bench_lanes){0};
 }
@@ -124,10 +131,18 @@ static int fail(const aq_bench_lanes *lanes, uint32_t lane, const char *what, aq
                    aq_env_said_last(said));
 }
 
+void aq_bench_lanes_seed(aq_bench_lanes *lanes, uint64_t number)
+{
+    for (uint32_t lane = 0; lane < lanes->rows.count; lane++) {
+        aq_rng_init(&lanes->rngs[lane], lanes->seed, number * lanes->rows.count + lane);
+    }
+}
+
 static int reset_lane(aq_bench_lanes *lanes, uint32_t lane, aq_error *error)
 {
+    const aq_env *env = lanes->env;
     uint8_t *obs = (uint8_t *)lanes->rows.obs + lane * lanes->obs_bytes;
-    if (!lanes->env->class->reset(lanes->env->params, state_of(lanes, lane), &lanes->rng, obs)) {
+    if (!env->class->reset(env->params, state_of(lanes, lane), &lanes->rngs[lane], obs)) {
         return fail(lanes, lane, "reset", error);
     }
     lanes->elapsed[lane] = 0;
@@ -163,7 +178,7 @@ static void step_lanes(aq_bench_lanes *lanes, const uint8_t *actions)
     for (uint32_t lane = 0; lane < rows->count; lane++) {
         uint8_t *obs = (uint8_t *)rows->obs + lane * lanes->obs_bytes;
         rows->ends[lane] =
-            (uint8_t) class->step(params, state_of(lanes, lane), &lanes->rng,
+            (uint8_t) class->step(params, state_of(lanes, lane), &lanes->rngs[lane],
                                   actions + lane * lanes->action_bytes, obs, &rows->rewards[lane]);
     }
 }
@@ -206,7 +221,7 @@ void aq_bench_lanes_start_physics(aq_bench_lanes *lanes)
 {
     const struct aq_env_physics *physics = lanes->env->class->physics;
     for (uint32_t lane = 0; lane < lanes->rows.count; lane++) {
-        physics->start(lanes->env->params, state_of(lanes, lane), &lanes->rng);
+        physics->start(lanes->env->params, state_of(lanes, lane), &lanes->rngs[lane]);
     }
 }
 

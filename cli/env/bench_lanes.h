@@ -22,7 +22,9 @@ typedef struct aq_bench_lanes {
     uint8_t *actions; /* (AQ_BENCH_ACTIONS, lanes) rows */
     size_t action_bytes, obs_bytes;
     uint32_t begun; /* lanes that have to be ended */
-    aq_rng rng;
+    uint64_t seed;
+    aq_rng rng;   /* of the actions */
+    aq_rng *rngs; /* each lane's own, as an actor's have: some foresee what they draw */
     uint64_t episodes;
 } aq_bench_lanes;
 
@@ -33,6 +35,9 @@ void aq_bench_lanes_fini(aq_bench_lanes *lanes);
 
 /* Draws new actions, uniform; where a bound is infinite, within 1 of the other or of 0. */
 void aq_bench_lanes_draw(aq_bench_lanes *lanes);
+
+/* What the lanes draw from here on is of that number: after the same one it is the same again. */
+void aq_bench_lanes_seed(aq_bench_lanes *lanes, uint64_t number);
 
 /* An episode begins in each lane. AQ_E_PEER when one fails to. */
 int aq_bench_lanes_reset(aq_bench_lanes *lanes, aq_error *error) AQ_MUST_USE;

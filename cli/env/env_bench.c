@@ -55,7 +55,7 @@ static int run_episode_and_physics(bench *b, aq_error *error)
 {
     aq_bench_lanes *lanes = &b->lanes;
     aq_bench_lanes_draw(lanes);
-    const aq_rng before = lanes->rng;
+    aq_bench_lanes_seed(lanes, b->slice_count);
     int64_t start = now_ns(b);
     int rc = aq_bench_lanes_reset(lanes, error);
     double reset_ns = (double)(now_ns(b) - start);
@@ -71,7 +71,7 @@ static int run_episode_and_physics(bench *b, aq_error *error)
     start = now_ns(b);
     aq_bench_lanes_start_physics(lanes);
     double physics_ns = (double)(now_ns(b) - start);
-    lanes->rng = before; /* so that the same episodes begin */
+    aq_bench_lanes_seed(lanes, b->slice_count); /* so that the same episodes begin */
     rc = aq_bench_lanes_reset(lanes, error);
     if (rc != 0) {
         return rc;
@@ -87,35 +87,39 @@ static int run_episode_and_physics(bench *b, aq_error *error)
     return 0;
 }
 
-/* How many steps take as long as a slice should: tried with ever more of them. An episode's, where
- * they are more and there is the time for that. */
+/* How many steps take as long as a slice should: tried with ever more of them, as long as there is
+ * the time for twice as many, since an environment may wait without using any of the processor's.
+ * An episode's, where they are more and there is the time for that. */
 static int calibrate(bench *b, int64_t budget_ns, aq_error *error)
 {
     const uint32_t limit = b->lanes.env->step_limit;
-    int64_t spent_ns;
+    const int64_t most_ns = budget_ns / SLICES_MIN;
+    int64_t taken_ns;
     b->slice_steps = 1;
     for (;;) {
-        int64_t start = now_ns(b);
+        const int64_t begin_ns = aq_clock_monotonic_ns(), start = now_ns(b);
         int rc = aq_bench_lanes_step(&b->lanes, b->slice_steps, error);
         if (rc != 0) {
             return rc;
         }
-        spent_ns = now_ns(b) - start;
-        if (spent_ns >= SLICE_NS) {
+        const int64_t spent_ns = now_ns(b) - start;
+        taken_ns = aq_clock_monotonic_ns() - begin_ns;
+        if (spent_ns >= SLICE_NS || taken_ns > most_ns / 2) {
             break;
         }
         b->slice_steps *= 2;
     }
-    const double episode_ns = (double)spent_ns / (double)b->slice_steps * (double)limit;
-    if (b->slice_steps < limit && episode_ns <= (double)budget_ns / SLICES_MIN) {
+    const double episode_ns = (double)taken_ns / (double)b->slice_steps * (double)limit;
+    if (b->slice_steps < limit && episode_ns <= (double)most_ns) {
         b->slice_steps = limit;
     }
     return 0;
 }
 
-/* Resets alone, for a share of the time. */
+/* Resets alone, for a share of the time by either clock. */
 static int time_resets(bench *b, int64_t budget_ns, aq_error *error)
 {
+    const int64_t end_ns = aq_clock_monotonic_ns() + budget_ns;
     uint64_t resets = 0;
     int64_t start = now_ns(b);
     int64_t spent_ns;
@@ -126,7 +130,7 @@ static int time_resets(bench *b, int64_t budget_ns, aq_error *error)
         }
         resets += b->lanes.rows.count;
         spent_ns = now_ns(b) - start;
-    } while (spent_ns < budget_ns);
+    } while (spent_ns < budget_ns && aq_clock_monotonic_ns() < end_ns);
     b->reset_ns = (double)spent_ns / (double)resets;
     return 0;
 }

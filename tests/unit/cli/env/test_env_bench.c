@@ -71,6 +71,87 @@ TEST(an_episode_that_takes_too_long_is_not_waited_for)
     assert_true(report.steps < 1073741824);
 }
 
+/* ---- what lanes draw ------------------------------------------------------------------------ */
+
+static aq_env_class drawing; /* as the test wants it */
+static uint64_t resets, unforeseen;
+
+/* Behind the state lies what the lane's next episode should be drawn from: an environment in Python
+ * begins it ahead. */
+static bool reset_foreseen(const void *params, void *state, aq_rng *rng, void *obs)
+{
+    static const aq_rng unknown = {{0}};
+    aq_rng *foreseen = (aq_rng *)(void *)((uint8_t *)state + sum_env_plain.state_bytes);
+    resets++;
+    unforeseen +=
+        memcmp(foreseen, &unknown, sizeof(*rng)) != 0 && memcmp(foreseen, rng, sizeof(*rng)) != 0;
+    (void)aq_rng_next(rng);
+    *foreseen = *rng;
+    return sum_env_plain.reset(params, state, rng, obs);
+}
+
+TEST(each_lane_draws_for_itself_as_in_an_actor)
+{
+    drawing = sum_env_plain;
+    drawing.state_bytes += sizeof(aq_rng);
+    drawing.reset = reset_foreseen;
+    resets = 0;
+    unforeseen = 0;
+    (void)bench(&drawing, 3);
+    assert_true(resets > 2 * 3);
+    assert_int_equal(unforeseen, 0);
+}
+
+/* Resets come in twos then, after the first of all: with the physics around them, and for it. */
+static bool reset_twice(const void *params, void *state, aq_rng *rng, void *obs)
+{
+    static aq_rng before;
+    unforeseen += ++resets % 2 != 0 && resets > 1 && memcmp(&before, rng, sizeof(before)) != 0;
+    before = *rng;
+    (void)aq_rng_next(rng);
+    return sum_env_exact.reset(params, state, rng, obs);
+}
+
+TEST(physics_begins_with_the_same_episodes)
+{
+    drawing = sum_env_exact;
+    drawing.reset = reset_twice;
+    resets = 0;
+    unforeseen = 0;
+    const aq_env_bench_report report = bench(&drawing, 1);
+    assert_int_equal(resets, 1 + 2 * report.slices);
+    assert_int_equal(unforeseen, 0);
+}
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+static enum aq_step_end step_late(const void *params, void *state, aq_rng *rng, const void *action,
+                                  void *obs, float *reward)
+{
+    aq_clock_wait_until(aq_clock_monotonic_ns() + AQ_NS_PER_MS);
+    return sum_env_plain.step(params, state, rng, action, obs, reward);
+}
+
+static bool reset_late(const void *params, void *state, aq_rng *rng, void *obs)
+{
+    resets++;
+    aq_clock_wait_until(aq_clock_monotonic_ns() + AQ_NS_PER_MS);
+    return sum_env_plain.reset(params, state, rng, obs);
+}
+
+/* A millisecond each; by the processor's time alone there would be thousands. */
+TEST(an_environment_that_waits_is_not_waited_for_beyond_the_time)
+{
+    drawing = sum_env_plain;
+    drawing.step = step_late;
+    drawing.reset = reset_late;
+    resets = 0;
+    const aq_env_bench_report report = bench(&drawing, 1);
+    assert_false(report.by_wall_clock);
+    assert_in_range(sum_env_counts.steps, report.steps, 200);
+    assert_in_range(resets, 1, 200);
+}
+
 TEST(actions_fill_their_box)
 {
     aq_bench_lanes lanes;
