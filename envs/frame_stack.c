@@ -45,10 +45,6 @@ void aq_frame_stack_space(const aq_space *frame, uint32_t frames, float scale, a
     if (frame->kind != AQ_SPACE_BOX) {
         return;
     }
-    if (ret_space->rank == 0) {
-        ret_space->rank = 1;
-        ret_space->shape[0] = 1;
-    }
     if (frames > 1 && is_grey(frame)) {
         ret_space->shape[ret_space->rank++] = 1;
     }

@@ -3,6 +3,8 @@
  */
 #include "envs/text/frozen_lake.h"
 
+#include <math.h>
+
 enum { ACTIONS = 4 };
 
 /* The chance that a step on slippery ice goes as it should, and that it goes to a given side. */
@@ -76,10 +78,14 @@ static const aq_tabular lakes[] = {LAKE(4, map_4x4), LAKE(8, map_8x8)};
 static int open_task(void *params, aq_env_opening *opening, aq_error *error)
 {
     aq_tabular *table = params;
-    uint32_t map = table->rows == lakes[0].rows ? 0 : 1;
+    const uint32_t own = table->rows == lakes[0].rows ? 0 : 1;
+    uint32_t map = own;
     int rc = aq_env_option_choice(opening->options, "map", map_names, &map, error);
     if (rc == 0) {
         *table = lakes[map];
+        if (map != own) { /* the threshold may be out of reach there in as many steps */
+            opening->reward_threshold = (double)NAN;
+        }
         rc = aq_env_option_bool(opening->options, "slippery", &table->is_slippery, error);
     }
     return rc != 0 ? rc : aq_tabular_open(table, opening, error);

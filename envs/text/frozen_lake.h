@@ -4,7 +4,8 @@
  * the way it should with a chance of 1/3, and to either side of it with as much. Reward 1 at the
  * goal, else 0; the goal and the holes end the episode.
  *
- * Options: map=4x4 (the default) or 8x8; slippery=yes|no.
+ * Options: map=4x4 (the default) or 8x8, either without a threshold where it isn't the task's own;
+ * slippery=yes|no.
  */
 #ifndef AQ_ENVS_TEXT_FROZEN_LAKE_H
 #define AQ_ENVS_TEXT_FROZEN_LAKE_H

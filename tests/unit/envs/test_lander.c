@@ -18,13 +18,18 @@ static void fini(void *lane)
 }
 
 /* A lane at the beginning of an episode, which ends with the test. */
-static env_lane *flight(const char *task)
+static env_lane *flight_of(const char *task, uint64_t seed)
 {
     env_lane *lane = aq_alloc(1, sizeof(*lane));
     assert_non_null(lane);
-    env_lane_init(lane, env_lane_open(task), 3);
+    env_lane_init(lane, env_lane_open(task), seed);
     at_end(fini, lane);
     return lane;
+}
+
+static env_lane *flight(const char *task)
+{
+    return flight_of(task, 3);
 }
 
 static const float *seen(const env_lane *lane)
@@ -195,8 +200,8 @@ TEST(wind_blows_where_it_is_asked_for)
 
 TEST(the_pad_is_flat_and_in_the_middle_and_an_episode_begins_above_it)
 {
-    for (int i = 0; i < 20; i++) {
-        env_lane *lane = flight(DISCRETE);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        env_lane *lane = flight_of(DISCRETE, seed);
         const aq_lander_state *s = (const aq_lander_state *)(const void *)lane->state;
         for (int k = 4; k <= 6; k++) {
             assert_near(s->ground[k], 0.99 * AQ_LANDER_PAD_Y, 1e-9);
