@@ -98,6 +98,10 @@ struct aq_env_class {
     /* Writes the first observation row. False: it failed (AQ_STEP_FAILED), to be tried later. */
     bool (*reset)(const void *params, void *state, aq_rng *rng, void *obs);
 
+    /* Waits while every `reset` would fail because a process that died is being started again; for
+     * one start at most. For those who cannot come back later. NULL: there is no such process. */
+    void (*await)(const void *params);
+
     /* For environments that work while others do: told every lane's action before the first of them
      * is stepped. NULL: none. */
     void (*announce)(const void *params, void *state, const void *action);

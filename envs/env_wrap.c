@@ -141,6 +141,12 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     return true;
 }
 
+static void await(const void *params)
+{
+    const wrap_params *p = params;
+    p->inner->await(p->inner_params);
+}
+
 static void announce(const void *params, void *state, const void *action)
 {
     const wrap_params *p = params;
@@ -258,6 +264,7 @@ static void fill_class(const aq_env_class *inner, const wrap_options *options, s
         .end = inner->end != NULL ? end : NULL,
         .works_elsewhere = inner->works_elsewhere || options->sleep_us > 0,
         .reset = reset,
+        .await = inner->await != NULL ? await : NULL,
         .announce = inner->announce != NULL && !is_sticky ? announce : NULL,
         .step = step,
         .failure = inner->failure != NULL ? failure : NULL,

@@ -148,6 +148,10 @@ int actorq_vec_reset(actorq_vec *vec, const uint64_t *seed, void *observations, 
     if (rc != 0) {
         return aq_library_tell(rc, &problem, error);
     }
+    const aq_env *env = vec->task.env;
+    if (env->class->await != NULL) {
+        env->class->await(env->params);
+    }
     aq_vec_env_lend(vec->vec, observations, vec->next_obs, vec->reward);
     if (seed != NULL) {
         aq_rng_init(&vec->rng, *seed, RESET_STREAM);

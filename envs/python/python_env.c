@@ -233,6 +233,11 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     return begun;
 }
 
+static void await(const void *params)
+{
+    aq_python_worker_await(((const python_params *)params)->worker);
+}
+
 /* ---- step ----------------------------------------------------------------------------------- */
 
 static void announce(const void *params, void *state, const void *action)
@@ -361,6 +366,7 @@ const aq_env_class aq_python_env = {
     .begin = begin,
     .end = end,
     .reset = reset,
+    .await = await,
     .announce = announce,
     .step = step,
     .frame = frame,

@@ -1,6 +1,7 @@
 /*
  * The worker's life: down -> starting (spawned, hello awaited) -> ready -> down. Only the first
- * start is waited for; all others happen between the calls of whoever steps the environments.
+ * start is waited for; all others happen between the calls of whoever steps the environments, or
+ * while they wait for it (aq_python_worker_await).
  */
 #include "envs/python/python_worker.h"
 
@@ -334,12 +335,12 @@ static void restart(aq_python_worker *worker)
 }
 
 /* Another process has to be for the same task as the first. */
-static void await_hello(aq_python_worker *worker)
+static void await_hello(aq_python_worker *worker, int timeout_ms)
 {
     aq_python_hello hello;
     aq_schema schema = {0};
     aq_error error = {0};
-    const int rc = receive_hello(worker, 0, &hello);
+    const int rc = receive_hello(worker, timeout_ms, &hello);
     if (rc == AQ_E_AGAIN) {
         if (aq_clock_monotonic_ns() - worker->started_ns > START_TIMEOUT_MS * AQ_NS_PER_MS) {
             kill_for(worker, "does not start");
@@ -358,18 +359,28 @@ static void await_hello(aq_python_worker *worker)
     }
 }
 
-bool aq_python_worker_is_ready(aq_python_worker *worker)
+static bool become_ready(aq_python_worker *worker, int hello_timeout_ms)
 {
-    if (!aq_python_worker_is_ours(worker)) {
-        return false;
-    }
     if (worker->phase == AQ_PYTHON_DOWN && aq_clock_monotonic_ns() >= worker->retry_ns) {
         restart(worker);
     }
     if (worker->phase == AQ_PYTHON_STARTING) {
-        await_hello(worker);
+        await_hello(worker, hello_timeout_ms);
     }
     return worker->phase == AQ_PYTHON_READY;
+}
+
+bool aq_python_worker_is_ready(aq_python_worker *worker)
+{
+    return aq_python_worker_is_ours(worker) && become_ready(worker, 0);
+}
+
+void aq_python_worker_await(aq_python_worker *worker)
+{
+    if (aq_python_worker_is_ours(worker)) {
+        aq_clock_wait_until(worker->retry_ns); /* it is past, of one that was started since */
+        (void)become_ready(worker, START_TIMEOUT_MS);
+    }
 }
 
 /* ---- work ----------------------------------------------------------------------------------- */

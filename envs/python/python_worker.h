@@ -1,7 +1,8 @@
 /*
  * Python worker: the process that steps a task's environments, kept alive. When it dies, hangs or
  * talks nonsense it is killed, the reason is kept in words, and another is started after a while
- * that doubles each time; until that one is there, nothing can be done, and nobody waits for it.
+ * that doubles each time; until that one is there, nothing can be done, and nobody has to wait for
+ * it.
  *
  * Work goes through slots (python_protocol.h). Slots 0 to lanes_max - 1 are for rounds of many
  * lanes, slot lanes_max is for one lane in between. One thread at a time.
@@ -59,6 +60,9 @@ bool aq_python_worker_is_ours(aq_python_worker *worker);
 
 /* Whether it can work; else takes the next step towards that, without waiting. */
 bool aq_python_worker_is_ready(aq_python_worker *worker);
+
+/* Waits until it can work, or one more start of it has failed, which is noted. */
+void aq_python_worker_await(aq_python_worker *worker);
 
 /* The row of that slot in a column of rows of `row_bytes`. Valid while the worker lives. */
 void *aq_python_worker_row(const aq_python_worker *worker, enum aq_python_column column,

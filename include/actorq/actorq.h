@@ -197,7 +197,8 @@ ACTORQ_API void actorq_vec_close(actorq_vec *vec); /* NULL is fine */
 ACTORQ_API const actorq_vec_facts *actorq_vec_look(const actorq_vec *vec);
 
 /* All environments at the start of an episode, whose observations are written. Environment i draws
- * from stream i of `seed`; NULL: chance goes on from where it is. */
+ * from stream i of `seed`; NULL: chance goes on from where it is. Where the process of environments
+ * in Python died, waits for the next one. ACTORQ_E_PEER: an environment could not be reset. */
 ACTORQ_API int actorq_vec_reset(actorq_vec *vec, const uint64_t *seed, void *observations,
                                 actorq_error *error);
 
@@ -269,7 +270,7 @@ ACTORQ_API void actorq_data_close(actorq_data *data); /* NULL is fine */
 ACTORQ_API const actorq_data_facts *actorq_data_look(const actorq_data *data);
 
 /* The next piece, whose check sums were right; *ret_more is 0, and nothing else is touched, at the
- * end. */
+ * end and ever after. */
 ACTORQ_API int actorq_data_next(actorq_data *data, int *ret_more, actorq_piece *ret_piece,
                                 actorq_error *error);
 

@@ -215,6 +215,21 @@ TEST(a_worker_killed_in_mid_episode_is_started_again)
     fini_lanes(lanes, env);
 }
 
+TEST(who_waits_for_a_worker_that_died_begins_at_once)
+{
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Dying?frame_stack=2", 1);
+    const aq_env *env = lane->env;
+    assert_true(bridge_reset(lane));
+    for (int life = 0; life < 2; life++) {
+        env->class->await(env->params); /* for nothing: it is there */
+        assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
+        assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
+        assert_int_equal(bridge_choose(lane, 0), AQ_STEP_FAILED);
+        env->class->await(env->params);
+        assert_true(bridge_reset(lane));
+    }
+}
+
 static void assert_ends_itself(const char *task)
 {
     bridge_lane lanes[LANES];

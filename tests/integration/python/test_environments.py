@@ -247,6 +247,25 @@ class TestInPython(unittest.TestCase):
         env.reset()
         env.step(0)
 
+    def test_a_process_that_died_is_waited_for(self):
+        for options in ("", "?frame_stack=2"):
+            env = actorq.make("py:bridge_tasks:Dying" + options)
+            first, _ = env.reset(seed=1)
+            with self.assertRaisesRegex(actorq.Error, "ended with status 3"):
+                for _ in range(3):
+                    env.step(0)
+            np.testing.assert_array_equal(env.reset(seed=1)[0], first)
+            with self.assertRaisesRegex(actorq.Error, "ended with status 3"):
+                for _ in range(3):
+                    env.step(0)
+            env.reset()
+            env.step(0)
+        envs = actorq.make_vec("py:bridge_tasks:Dying", 2)
+        with self.assertRaisesRegex(actorq.Error, "ended with status 3"):
+            for _ in range(3):
+                envs.step(np.zeros(2, int))
+        self.assertEqual(envs.reset()[0].shape, (2, 3))
+
     def test_an_episode_that_cannot_be_begun_is_told_at_once(self):
         envs, actions = actorq.make_vec("py:bridge_tasks:RaisingInReset", 1), np.zeros(1, int)
         for _ in range(4):
