@@ -27,6 +27,7 @@ struct aq_data_set_reader {
     aq_data_set_counts found;
     aq_layout layout;
     uint32_t marks_crc;
+    bool has_ended;
     uint8_t *columns;
     size_t columns_size;
 };
@@ -210,6 +211,10 @@ int aq_data_set_reader_next(aq_data_set_reader *reader, bool *ret_more,
     uint8_t bytes[AQ_DATA_SET_MARK_BYTES];
     aq_data_set_mark mark;
     const uint64_t at = reader->at;
+    if (reader->has_ended) {
+        *ret_more = false;
+        return 0;
+    }
     int rc = take(reader, bytes, sizeof(bytes), error);
     if (rc == 0 && aq_data_set_mark_decode(bytes, &mark) != 0) {
         rc = corrupt(reader, at, "no block begins here", error);
@@ -217,6 +222,7 @@ int aq_data_set_reader_next(aq_data_set_reader *reader, bool *ret_more,
     if (rc == 0 && mark.is_end) {
         rc = take_end(reader, &mark, at, error);
         if (rc == 0) {
+            reader->has_ended = true;
             *ret_more = false;
         }
         return rc;

@@ -21,7 +21,8 @@ const aq_data_set_info *aq_data_set_reader_info(const aq_data_set_reader *reader
 const aq_layout *aq_data_set_reader_layout(const aq_data_set_reader *reader);
 
 /* The next block, whose columns are valid until the next call; *ret_more is false, and nothing else
- * is touched, at the end, which was then found to fit all that came before it. AQ_E_CORRUPT. */
+ * is touched, at the end, which was then found to fit all that came before it, and ever after.
+ * AQ_E_CORRUPT. */
 int aq_data_set_reader_next(aq_data_set_reader *reader, bool *ret_more,
                             aq_data_set_block *ret_block, aq_error *error) AQ_MUST_USE;
 

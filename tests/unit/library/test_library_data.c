@@ -78,3 +78,20 @@ TEST(columns_are_aligned_for_their_type)
     }
     actorq_data_close(data);
 }
+
+TEST(the_end_stays_the_end)
+{
+    static const uint32_t lengths[] = {2};
+    const char *path = file_in(file_folder(), "steps.aqds");
+    actorq_data *data = NULL;
+    actorq_piece piece;
+    write_pieces(path, lengths, 1);
+    assert_int_equal(actorq_data_open(path, &data, NULL), 0);
+    for (int call = 0; call < 4; call++) {
+        int more = -1;
+        assert_int_equal(actorq_data_next(data, &more, &piece, NULL), 0);
+        assert_int_equal(more, call == 0);
+        assert_int_equal(piece.length, 2);
+    }
+    actorq_data_close(data);
+}
