@@ -1,9 +1,10 @@
 """How `pip install ./python` makes a wheel, without a network: Meson builds, and this packs what it
 built (PEP 517, with nothing but Python's own library).
 
-The library comes from the build folder that ACTORQ_BUILD names, ../build by default; a folder that
-is not there is set up. It goes into the wheel, beside the module that loads it, so that the folder
-may be removed. What it stands on (libmujoco, libzstd and so on) is the system's.
+The library comes from the build folder that ACTORQ_BUILD names, seen from the clone's root, or from
+build/; a folder that is not there is set up. It goes into the wheel, beside the module that loads
+it, so that the folder may be removed. What it stands on (libmujoco, libzstd and so on) is the
+system's.
 """
 import base64
 import hashlib
@@ -41,7 +42,7 @@ def built():
     """The build folder, and the files of the package in it: one that the package had once may be
     there, too."""
     root = os.path.dirname(HERE)
-    folder = os.path.abspath(os.environ.get("ACTORQ_BUILD", os.path.join(root, "build")))
+    folder = os.path.join(root, os.environ.get("ACTORQ_BUILD", "build"))
     if not os.path.exists(os.path.join(folder, "build.ninja")):
         run("meson", "setup", folder, root, "--buildtype=release", "-Dtests=disabled",
             "-Dpython=enabled")
@@ -62,11 +63,18 @@ def digest(data):
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
 
 
+def place(target):
+    """Where a file of the build stands in the wheel. The worker's half of py: environments has a
+    folder of its own, as another Python is to find it there, and nothing else of this one's."""
+    return (f"{NAME}/{target}" if target.startswith("python/actorq_env/")
+            else target.removeprefix("python/"))
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """The wheel's name; pip calls this."""
     del config_settings, metadata_directory
     (folder, targets), info = built(), f"{NAME}-{VERSION}.dist-info"
-    files = {name.removeprefix("python/"): os.path.join(folder, name) for name in sorted(targets)
+    files = {place(name): os.path.join(folder, name) for name in sorted(targets)
              if name.endswith((".py", ".pyi", ".typed", ".so"))}
     files[f"{NAME}/libactorq.so.1"] = os.path.join(folder, "library", "libactorq.so.1")
     contents = {name: open(path, "rb").read() for name, path in files.items()}

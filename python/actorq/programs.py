@@ -32,8 +32,10 @@ def choose_python(task):
     if task is not None and not task.startswith("py:"):
         return
     os.environ.setdefault("ACTORQ_PYTHON", sys.executable)
-    bridge = importlib.util.find_spec("actorq_env")
-    folder = os.path.dirname(os.path.dirname(bridge.origin)) if bridge else os.path.join(
-        os.path.dirname(os.path.dirname(find_program())), "share/actorq/python")
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python")  # a wheel's
+    if not os.path.exists(folder):
+        bridge = importlib.util.find_spec("actorq_env")
+        folder = os.path.dirname(os.path.dirname(bridge.origin)) if bridge else os.path.join(
+            os.path.dirname(os.path.dirname(find_program())), "share/actorq/python")
     if os.path.exists(folder):
         os.environ.setdefault("ACTORQ_PYTHONPATH", folder)

@@ -97,6 +97,10 @@ class TestInstall(unittest.TestCase):
                                 sys.executable, "-c", code)
         self.assertIn("gym:CartPole-v1", said)
         self.assertIn(f"{self.place}/bin/actorq", said)
+        if PREFIX == "/usr/local" and packages.endswith("/dist-packages"):
+            looked_in = self.run_program("/usr/bin/python3", "-c",
+                                         "import site; print(*site.getsitepackages(), sep='\\n')")
+            self.assertIn(packages.removeprefix(self.root), looked_in.splitlines())
 
     def test_a_plug_in_is_built_with_the_installed_header(self):
         if not shutil.which("cc"):

@@ -4,6 +4,7 @@
     test_pip.py BUILD_ROOT PACKAGE
 """
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -11,9 +12,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 BUILD, PACKAGE = sys.argv[1:3]
 MINE = """
+import importlib.util
 import types
 import numpy as np
 
@@ -23,7 +26,7 @@ class Mine:
     action_space = types.SimpleNamespace(n=2, start=0, shape=(), dtype=np.dtype("int64"))
 
     def reset(self, *, seed=None, options=None):
-        return np.zeros(3, np.float32), {}
+        return np.full(3, importlib.util.find_spec("shadow") is not None, np.float32), {}
 
     def step(self, action):
         return np.zeros(3, np.float32), 0.0, False, False, {}
@@ -44,15 +47,29 @@ class TestPip(unittest.TestCase):
                        env=os.environ | {"ACTORQ_BUILD": BUILD})
         with open(folder + "/mine.py", "w", encoding="ascii") as file:
             file.write(MINE)
-        code = ("import actorq; print(actorq.__file__, len(actorq.tasks()), "
+        # Another Python is not to have what this one has beside the package.
+        with open(folder + "/site/shadow.py", "w", encoding="ascii"):
+            pass
+        code = (f"import sys; sys.path.insert(0, {folder + '/site'!r}); "
+                "import actorq; print(actorq.__file__, len(actorq.tasks()), "
                 "'site/actorq/libactorq' in open('/proc/self/maps').read(), "
-                "actorq.make('py:mine:Mine').reset()[0].shape[0])")
+                "*actorq.make('py:mine:Mine').reset()[0])")
         said = subprocess.run([sys.executable, "-c", code], check=True, cwd=folder,
                               capture_output=True, text=True,
-                              env={"PYTHONPATH": folder + "/site"}).stdout.split()
+                              env={"ACTORQ_PYTHON": sys.executable}).stdout.split()
         self.assertTrue(said[0].startswith(folder))
         self.assertGreater(int(said[1]), 10)
-        self.assertEqual(said[2:], ["True", "3"])
+        self.assertEqual(said[2:], ["True", "0.0", "0.0", "0.0"])
+
+    def test_a_build_folder_is_looked_for_from_the_clones_root(self):
+        with mock.patch.object(sys, "path", [PACKAGE, *sys.path]):
+            backend = importlib.import_module("build_backend")
+        root = os.path.dirname(PACKAGE)
+        targets = "python/actorq/_actorq.abi3.so: phony\n"
+        for named in (BUILD, os.path.relpath(BUILD, root)):
+            with (mock.patch.object(backend, "run", return_value=targets),
+                  mock.patch.dict(os.environ, ACTORQ_BUILD=named), contextlib.chdir(PACKAGE)):
+                self.assertTrue(os.path.samefile(backend.built()[0], BUILD))
 
 
 if __name__ == "__main__":
