@@ -46,8 +46,8 @@ def run_of(actorq, setting, arm, seed):
         run = f"{work}/run"
         said = ask("taskset", "-c", ",".join(map(str, own)), actorq, "train", "gym:CartPole-v1",
                    "--gradients", "--no-http", "--actors", str(actors), "--set",
-                   "learner.algorithm=a2c", *options, "--seed", str(seed), "--run", run, "--quiet",
-                   "--json")
+                   "learner.algorithm=a2c", *options, "--seed", str(seed), "--run", run,
+                   "--parent", str(os.getpid()), "--quiet", "--json")
         if said["interrupted"]:
             raise SystemExit("interrupted")
         kept = ask(actorq, "eval", run, "--episodes", str(EPISODES), "--seed", str(1000 + seed),

@@ -9,6 +9,7 @@ namespaces of their own, which meet in the folder alone. The better of two is wh
 the greater return, over fresh greedy episodes. DIR keeps the sweeps: what is there is not done
 again.
 """
+import os
 import statistics
 import subprocess
 
@@ -44,7 +45,8 @@ def sweep(arguments, task, seed, method):
         if not folder.exists():
             subprocess.run([arguments.actorq, "sweep", given, "--folder", folder, "--found", "-q"],
                            check=True, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
-        workers = [on_a_host_of_its_own(arguments.actorq, "sweep", "work", str(folder), "-q")
+        workers = [on_a_host_of_its_own(arguments.actorq, "sweep", "work", str(folder), "--parent",
+                                        str(os.getpid()), "-q")
                    for _ in range(HOSTS)]
         if any([worker.wait() != 0 for worker in workers]):
             raise SystemExit(f"{folder} has failed: see the logs in it")

@@ -6,6 +6,7 @@
  *
  * Each way has a process that takes, which waits idle until it is its turn.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -352,8 +353,9 @@ static int run(const char *folder, int64_t time_ms, aq_error *error)
 static int measure(double seconds, aq_error *error)
 {
     char folder[] = "/tmp/tls-bench-XXXXXX";
-    const char *made = mkdtemp(folder);
-    AQ_ASSERT(made != NULL);
+    if (mkdtemp(folder) == NULL) {
+        return aq_fail(error, aq_error_from_errno(errno), "%s: %s", folder, strerror(errno));
+    }
     int rc = run(folder, (int64_t)(seconds * 1000), error);
     (void)aq_dir_remove(folder);
     return rc;

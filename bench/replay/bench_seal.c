@@ -5,20 +5,18 @@
  *
  *     build/bench/replay/bench_seal [FOLDER]
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "bench/median.h"
+#include "bench/replay/bench_folder.h"
 #include "bench/replay/replay_bench_plan.h"
 #include "bench/replay/replay_drawer.h"
 #include "bench/replay/replay_stage.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
-#include "common/sys/file.h"
 #include "common/sys/log.h"
 
 enum { TURNS_MAX = 101, WAYS = 2 };
@@ -172,20 +170,8 @@ static int compare(uv_loop_t *loop, const char *folder, const work *what, aq_err
     return rc;
 }
 
-int main(int argc, char **argv)
+static int measure(const char *parent, aq_error *error)
 {
-    char folder[PATH_MAX];
-    aq_error error = {0};
-    uv_loop_t loop;
-    int rc = aq_text_format(folder, sizeof(folder), "%s/aq-bench-seal-XXXXXX",
-                            argc > 1 ? argv[1] : "/tmp");
-    AQ_ASSERT(rc == 0);
-    const char *made = mkdtemp(folder);
-    AQ_ASSERT(made != NULL);
-    rc = uv_loop_init(&loop);
-    AQ_ASSERT(rc == 0);
-    aq_memory_use_one_heap(); /* else mappings that come and go are most of what is measured */
-    aq_log_set_level(AQ_LOG_WARN);
     const work works[] = {
         {.title = "ordinary steps into segment files",
          .shape = aq_replay_bench_small(),
@@ -202,12 +188,26 @@ int main(int argc, char **argv)
          .draws = true,
          .turns = TURNS_MAX},
     };
-    for (size_t i = 0; rc == 0 && i < sizeof(works) / sizeof(works[0]); i++) {
-        rc = compare(&loop, folder, &works[i], &error);
+    aq_bench_folder folder;
+    int rc = aq_bench_folder_init(parent, &folder, error);
+    if (rc != 0) {
+        return rc;
     }
-    fputs(error.text, stderr);
-    (void)uv_run(&loop, UV_RUN_DEFAULT);
-    (void)uv_loop_close(&loop);
-    (void)aq_dir_remove(folder);
+    for (size_t i = 0; rc == 0 && i < sizeof(works) / sizeof(works[0]); i++) {
+        rc = compare(&folder.loop, folder.path, &works[i], error);
+    }
+    aq_bench_folder_fini(&folder);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    aq_error error = {0};
+    aq_memory_use_one_heap(); /* else mappings that come and go are most of what is measured */
+    aq_log_set_level(AQ_LOG_WARN);
+    int rc = measure(argc > 1 ? argv[1] : "/tmp", &error);
+    if (rc != 0) {
+        (void)fprintf(stderr, "bench_seal: %s\n", error.text);
+    }
     return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -5,6 +5,7 @@
  *
  *   bench_segment_log [FOLDER]
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -228,6 +229,10 @@ int main(int argc, char **argv)
 {
     snprintf(folder, sizeof(folder), "%s/aq-bench-segment-%ld", argc > 1 ? argv[1] : "/tmp",
              (long)getpid());
+    if (mkdir(folder, 0777) != 0) {
+        (void)fprintf(stderr, "bench_segment_log: %s: %s\n", folder, strerror(errno));
+        return EXIT_FAILURE;
+    }
     frame_bytes = aq_alloc(1, FRAME_BYTES);
     AQ_ASSERT(frame_bytes != NULL);
     fill_frame();

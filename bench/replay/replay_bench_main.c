@@ -3,73 +3,32 @@
  * of an actor, a learner and a shard, which nothing else of ours may have.
  */
 
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <uv.h>
 
 #include "bench/bench_progress.h"
+#include "bench/replay/bench_folder.h"
 #include "bench/replay/raw_messages.h"
 #include "bench/replay/replay_scenarios.h"
 #include "bench/replay/replay_soak.h"
 #include "cli/text/command.h"
-#include "common/base/parse.h"
 #include "common/sys/daemon.h"
-#include "common/sys/file.h"
 #include "common/sys/log.h"
-#include "common/sys/loop.h"
-
-static void kill_child(uv_handle_t *handle, void *user)
-{
-    (void)user;
-    if (handle->type == UV_PROCESS) {
-        (void)uv_process_kill((uv_process_t *)handle, SIGKILL);
-    }
-}
-
-/* Nobody waits for figures any more. The folder goes when nobody writes there. */
-static void on_signal(uv_signal_t *handle, int number)
-{
-    uv_walk(handle->loop, kill_child, NULL);
-    while (wait(NULL) > 0) {
-    }
-    (void)aq_dir_remove(handle->data);
-    _exit(128 + number);
-}
 
 static int measure(const aq_replay_bench_plan *plan, aq_replay_figures *ret_figures,
                    aq_error *error)
 {
-    char folder[PATH_MAX];
-    uv_loop_t loop;
-    aq_end_signals signals;
-    if (aq_text_format(folder, sizeof(folder), "%s/actorq-bench-XXXXXX", plan->folder) != 0 ||
-        mkdtemp(folder) == NULL) {
-        return aq_fail(error, aq_error_from_errno(errno), "%s: no folder can be made there: %s",
-                       plan->folder, strerror(errno));
+    aq_bench_folder folder;
+    int rc = aq_bench_folder_init(plan->folder, &folder, error);
+    if (rc != 0) {
+        return rc;
     }
-    if (uv_loop_init(&loop) != 0) {
-        (void)rmdir(folder);
-        return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
-    }
-    int rc = aq_loop_watch_signals(&loop, &signals, on_signal, folder, error);
-    for (int i = 0; i < AQ_END_SIGNALS; i++) {
-        uv_unref((uv_handle_t *)&signals.handles[i]);
-    }
-    if (rc == 0) {
-        rc = plan->soak_s > 0 ? aq_replay_soak_run(&loop, plan, folder, error)
-                              : aq_replay_scenarios_run(&loop, plan, folder, aq_bench_progress,
-                                                        ret_figures, error);
-    }
+    rc = plan->soak_s > 0 ? aq_replay_soak_run(&folder.loop, plan, folder.path, error)
+                          : aq_replay_scenarios_run(&folder.loop, plan, folder.path,
+                                                    aq_bench_progress, ret_figures, error);
     aq_bench_progress("");
-    (void)uv_run(&loop, UV_RUN_DEFAULT); /* what is closed is given back */
-    (void)aq_loop_close(&loop);
-    (void)aq_dir_remove(folder);
+    aq_bench_folder_fini(&folder);
     return rc;
 }
 
