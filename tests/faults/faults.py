@@ -29,6 +29,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hostile"))
 from live_run import Daemon, free_ports, wait_for  # noqa: E402
+from crc32c import crc32c  # noqa: E402, which live_run's path finds
 
 CONFIG = """\
 task: so:{plugin}
@@ -76,20 +77,6 @@ def steps_of(path):
     return found
 
 
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc = CRC_OF_BYTE[(crc ^ byte) & 0xff] ^ crc >> 8
-    return crc ^ 0xffffffff
-
-
-def crc_of_byte(value):
-    for _ in range(8):
-        value = value >> 1 ^ (0x82f63b78 if value & 1 else 0)
-    return value
-
-
-CRC_OF_BYTE = [crc_of_byte(i) for i in range(256)]
 CHECKPOINT, POLICY = 6, 4  # kinds of frames
 
 
@@ -137,6 +124,8 @@ class Site:
                                      snapshot_ms=snapshot_ms))
         os.mkdir(self.path("run-shadow"))
         os.mkdir(self.path("store-shadow"))
+
+    def begin(self):
         self.start("learner")
         self.start("replay")
         self.start("actor")
@@ -198,7 +187,7 @@ class Site:
         return json.loads(done.stdout) if done.returncode == 0 else {}
 
     def acknowledged(self):
-        """Steps that the actor knows to be kept; there are some since the site was made, so none
+        """Steps that the actor knows to be kept; there are some since the site has begun, so none
         is no answer."""
         return self.wait(lambda: next((int(member["actor"].get("acknowledged_steps", 0))
                                        for member in self.status().get("members", [])
@@ -348,9 +337,13 @@ class Site:
         policy = self.message("run/policy.aq", POLICY)[2] if best else 0
         assert policy >= best, f"{fault}: policy.aq is {policy}, {best} is best"
         daemon.process.send_signal(signal.SIGCONT)
-        self.wait(lambda: self.status().get("learner", {}).get("policy_version", 0) >
-                  before["version"], f"{fault}: a version after {before['version']}")
-        before["version"] = self.status()["learner"]["policy_version"]
+
+        def newer_version():
+            version = self.status().get("learner", {}).get("policy_version", 0)
+            return version if version > before["version"] else None
+
+        before["version"] = self.wait(newer_version,
+                                      f"{fault}: a version after {before['version']}")
         self.end(daemon)
         before["step"] = max(before["step"], self.told(daemon))
 
@@ -402,6 +395,7 @@ def campaign_replay(build, rng):
     """A faulty life, what it left; a healthy one, which reads it."""
     site = Site(build)
     try:
+        site.begin()
         site.end(site.daemons["replay"])
         site.live("replay")
         faults = faults_of(site, "store", rng)
@@ -422,6 +416,7 @@ def campaign_power(build, rng):
     rounds = int(os.environ.get("AQ_FAULTS", "0")) or 40
     site = Site(build, fsync_ms=5000, snapshot_ms=500)
     try:
+        site.begin()
         site.end(site.daemons["replay"])
         for i in range(rounds):
             site.live("replay", work_s=0.7 + rng.random())
@@ -466,6 +461,7 @@ def campaign_learner_power(build, rng):
     rounds = int(os.environ.get("AQ_FAULTS", "0")) or 40
     site = Site(build)
     try:
+        site.begin()
         before = first_learner(site)
         for i in range(rounds):
             before["step"] = max(before["step"], site.told(
@@ -481,6 +477,7 @@ def campaign_learner(build, rng):
     """A faulty life, and a healthy one that goes on from it."""
     site = Site(build)
     try:
+        site.begin()
         before = first_learner(site)
         faults = faults_of(site, "run", rng)
         for fault in faults:

@@ -91,7 +91,8 @@ class Run:
         return self
 
     def wait(self, condition, what):
-        wait_for(what, lambda: condition() or self.check(), self.learner.log)
+        """What the condition gives once it holds."""
+        return wait_for(what, lambda: condition() or self.check(), self.learner.log)
 
     def check(self):
         for daemon in self.daemons:
@@ -106,10 +107,11 @@ class Run:
         return json.loads(done.stdout) if done.returncode == 0 else None
 
     def status(self, index=0):
-        return self.call(index, "Operations/Status") or {}
+        """It is waited for: without one, nothing is known of steps or counts."""
+        return self.wait(lambda: self.call(index, "Operations/Status"), "a status")
 
     def steps(self):
-        return int(self.status().get("learner", {}).get("learner_steps", 0))
+        return int(self.status()["learner"].get("learner_steps", 0))
 
     def go_on(self):
         """Waits until it has trained further."""

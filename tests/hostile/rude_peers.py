@@ -11,24 +11,19 @@ import select
 import socket
 import ssl
 import struct
+import sys
 import threading
 import time
 
-REQ, REP, SUB, PUB, PUSH, PULL = 0x30, 0x31, 0x21, 0x20, 0x50, 0x51
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from crc32c import crc32c
+
+REQ, PUSH = 0x30, 0x50
 RPC_REQUEST, EXPERIENCE = 1, 3
 PATIENCE_S = 60
 
 
 # ---- the wire --------------------------------------------------------------------------------
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
 
 def frame(kind, payload, version=1):
     checked = struct.pack("<HHI", kind, version, len(payload))

@@ -9,17 +9,7 @@ import os
 import signal
 
 from newcomer import DIVERGING, SECONDS_MAX, SHORT, Newcomer, main, training, wait
-
-
-def below(pid):
-    """The processes that a process has started, and those that these have."""
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            children = [int(word) for word in file.read().split()]
-    except FileNotFoundError:
-        return []
-    return children + [each for child in children for each in below(child)]
-
+from daemons import below, has_ended
 
 SEEDS = ("gym:CartPole-v1", "--run", "all", "--seeds")
 
@@ -62,7 +52,7 @@ class TestSeeds(Newcomer):
                       out=None) as train:
             wait("two runs with four daemons each", lambda: len(below(train.pid)) >= 10)
             started = below(train.pid)
-        wait("their end", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
+        wait("their end", lambda: all(map(has_ended, started)))
 
     def test_runs_that_diverge_are_a_failure(self):
         done = self.type(f"actorq train {DIVERGING} --run all --seeds 1")

@@ -21,6 +21,31 @@ def wait_for(what, condition, said=lambda: "", patience_s=PATIENCE_S, pause_s=0.
     return found
 
 
+def parent_of(pid):
+    """None of one that has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            state, parent = file.read().rsplit(")", 1)[1].split()[:2]
+    except OSError:
+        return None
+    return None if state == "Z" else int(parent)
+
+
+def has_ended(pid):
+    """Also when nobody has waited for it yet."""
+    return parent_of(pid) is None
+
+
+def below(pid):
+    """The processes that a process has started, and those that these have."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            children = [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+    return children + [each for child in children for each in below(child)]
+
+
 class Daemon:
     """One process, its log in a file of its name."""
 

@@ -95,15 +95,35 @@ static void read_out(void)
     result.out[size] = '\0';
 }
 
+static void fail_shown(const char *what)
+{
+    fail_msg("%s; exit status %d\nstandard output: %s\nstandard error: %s", what,
+             result.exit_status, result.out, result.err);
+}
+
+/* It is still to be waited for. */
+static bool has_ended(void)
+{
+    siginfo_t end = {0};
+    assert_int_equal(waitid(P_PID, (id_t)running, &end, WEXITED | WNOHANG | WNOWAIT), 0);
+    return end.si_pid != 0;
+}
+
 void program_wait_for_out(const char *words, size_t times)
 {
     size_t found = 0;
     while (found < times) {
         aq_clock_wait_until(aq_clock_monotonic_ns() + 20 * AQ_NS_PER_MS);
+        const bool is_over = has_ended(); /* then what is out is all */
         read_out();
         found = 0;
         for (const char *at = result.out; (at = strstr(at, words)) != NULL; at++) {
             found++;
+        }
+        if (is_over && found < times) {
+            (void)program_wait();
+            print_error("waited for: %s\n", words);
+            fail_shown("it ended without the words");
         }
     }
 }
@@ -166,12 +186,6 @@ const program_result *program_run_line(const char *line)
 pid_t program_pid(void)
 {
     return running;
-}
-
-static void fail_shown(const char *what)
-{
-    fail_msg("%s; exit status %d\nstandard output: %s\nstandard error: %s", what,
-             result.exit_status, result.out, result.err);
 }
 
 /* A daemon on a busy machine may take so long to answer that a command says it waits for it. */

@@ -270,7 +270,8 @@ class TestData(RunKit):
         stacks = self.export(self.train("gym:CartPole-v1?frame_stack=4", no_evaluator=True))
         for path in (self.path, stacks):
             count = 0
-            for ours, theirs in zip(actorq.DataSet(path).pieces(), reader.read_aqds(path)):
+            for ours, theirs in zip(actorq.DataSet(path).pieces(), reader.read_aqds(path),
+                                    strict=True):
                 for name in ("obs", "action", "reward", "version", "episode", "overlap",
                              "truncated"):
                     np.testing.assert_array_equal(ours[name], theirs[name])

@@ -17,6 +17,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from daemons import below
+
 SPEC = """\
 task: gym:CartPole-v1
 trials: {trials}
@@ -29,16 +32,6 @@ seeds: {{tune: 1, report: 2}}
 settings: {{evaluator.threshold: "1e9"}}
 rungs: [3000, 8000]
 """
-
-
-def below(pid):
-    """The processes that a process has started, and those that these have."""
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            children = [int(word) for word in file.read().split()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    return children + [each for child in children for each in below(child)]
 
 
 def is_of_sweep(pid):

@@ -23,7 +23,7 @@ import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from train_run import PATIENCE_S, TrainRun, program, wait_for  # which finds daemons
-from daemons import Daemon
+from daemons import Daemon, has_ended, parent_of
 
 ACTORQ = sys.argv[1] if len(sys.argv) > 1 else ""
 ENDLESS = ("--no-evaluator", "--set", "learner.hidden=16", "--set", "evaluator.threshold=1000",
@@ -40,16 +40,6 @@ class Slow(Counter):
         time.sleep(600)
         super().__init__()
 """
-
-
-def parent_of(pid):
-    """None of one that has ended."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            state, parent = file.read().rsplit(")", 1)[1].split()[:2]
-    except OSError:
-        return None
-    return None if state == "Z" else int(parent)
 
 
 def children(parent):
@@ -95,7 +85,7 @@ class TestTrainEnds(EndlessRun):
         for pid in runs:
             os.kill(pid, signal.SIGKILL)
         self.assertEqual(self.train.wait(PATIENCE_S), 1)
-        wait_for("their daemons' end", lambda: not any(map(parent_of, daemons)))  # they write
+        wait_for("their daemons' end", lambda: all(map(has_ended, daemons)))  # they write
         self.assertIn("2 of 2 runs came to nothing", self.said())
         self.assertTrue(self.checkpoints("seed-1") and self.checkpoints("seed-2"))
 
@@ -106,7 +96,7 @@ class TestTrainEnds(EndlessRun):
         pid = children(self.train.pid)["actorq"]
         self.train.kill()
         self.train.wait()
-        wait_for("the run's end", lambda: parent_of(pid) is None)
+        wait_for("the run's end", lambda: has_ended(pid))
         self.assertIn("interrupted: the process that started it is gone", self.said())
         self.assertNotIn("Try next", self.said())
         self.assertTrue(self.checkpoints())

@@ -159,14 +159,6 @@ void fake_daemon_refuse(fake_daemon *daemon)
     atomic_store(&daemon->refuses, true);
 }
 
-unsigned fake_daemon_asked(fake_daemon *daemon)
-{
-    uv_mutex_lock(&daemon->lock);
-    const unsigned asked = daemon->asked;
-    uv_mutex_unlock(&daemon->lock);
-    return asked;
-}
-
 void fake_daemon_wait_asked(fake_daemon *daemon, unsigned times)
 {
     uv_mutex_lock(&daemon->lock);

@@ -20,10 +20,7 @@ void fake_daemon_end_run(fake_daemon *daemon);
 /* From now on its Status is nobody's. Any thread. */
 void fake_daemon_refuse(fake_daemon *daemon);
 
-/* How often its Status was answered. Any thread. */
-unsigned fake_daemon_asked(fake_daemon *daemon);
-
-/* Waits until it was answered so often; two minutes are a failure. Any thread. */
+/* Waits until its Status was answered so often; two minutes are a failure. Any thread. */
 void fake_daemon_wait_asked(fake_daemon *daemon, unsigned times);
 
 void fake_daemon_stop(fake_daemon *daemon);
