@@ -27,7 +27,9 @@ TASKS = [("gym:FrozenLake-v1", 10_000, 0.73), ("gym:FrozenLake8x8-v1", 10_000, 0
          ("gym:Blackjack-v1", 100_000, -0.05)]
 FAST = ["learner.learning_rate=0.002", "learner.learning_rate_end=1"]
 PLAIN_REWARDS = ["learner.normalize_rewards=false"]
-FEW_BITS = ["quantizer.format=int2", "quantizer.layer_formats=-1:int2", "quantizer.error_budget=1"]
+# Every layer: by default the first is bf16 and the last fp32.
+FEW_BITS = ["quantizer.format=int2", "quantizer.layer_formats=0:int2,-1:int2",
+            "quantizer.error_budget=1"]
 ROWS = {
     "tabular": [{"task": task, "algorithm": algorithm, "settings": [], "episodes": episodes,
                  "target": -17 if target == -13 and algorithm != "q" else target}
