@@ -153,15 +153,13 @@ static void on_signal(uv_signal_t *handle, int number)
 /* True when it stopped for time and there is more to do. */
 static bool work_in_a_burst(actor_shell *shell)
 {
-    const int64_t end_ns = aq_clock_monotonic_ns() + BURST_NS;
-    for (int i = 0; i < BURST_STEPS; i++) {
-        int64_t now_ns = aq_clock_monotonic_ns();
+    int64_t now_ns = aq_clock_monotonic_ns();
+    const int64_t end_ns = now_ns + BURST_NS;
+    for (int i = 0; i < BURST_STEPS && now_ns < end_ns; i++) {
         if (work(shell, now_ns) == 0) {
             return false;
         }
-        if (now_ns >= end_ns) {
-            return true;
-        }
+        now_ns = aq_clock_monotonic_ns(); /* a step alone may take longer than a burst */
     }
     return true;
 }
