@@ -8,6 +8,7 @@
 #include "common/base/rng.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/security/security.h"
+#include "common/sys/loop.h"
 
 /* A policy, and the fp32 form of another. */
 enum { CALLS_MAX = 2 };
@@ -31,9 +32,14 @@ static void hang_up(aq_fetch_line *line)
     line->client = NULL;
 }
 
-static void on_idle(uv_timer_t *timer)
+static void on_overdue(uv_timer_t *timer)
 {
     hang_up(timer->data);
+}
+
+static void on_idle(uv_timer_t *timer)
+{
+    aq_loop_look_first(timer, on_overdue); /* an answer may be there */
 }
 
 static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "common/base/assert.h"
+
 /* nohup, and whoever else starts a program that is to outlive its terminal, ignore it. */
 static bool is_ignored(int number)
 {
@@ -41,6 +43,12 @@ int aq_loop_watch_signals(uv_loop_t *loop, aq_end_signals *signals, uv_signal_cb
     return problem != 0 ? aq_fail(error, AQ_E_UNSUPPORTED, "signals cannot be watched: %s",
                                   uv_strerror(problem))
                         : 0;
+}
+
+void aq_loop_look_first(uv_timer_t *timer, uv_timer_cb callback)
+{
+    const int rc = uv_timer_start(timer, callback, 1, 0);
+    AQ_ASSERT(rc == 0);
 }
 
 static void close_handle(uv_handle_t *handle, void *user)

@@ -1,6 +1,6 @@
 /*
- * Loop: the signals that end a program, and the end of its event loop, whoever still has handles on
- * it. The loop's thread only.
+ * Loop: the signals that end a program, deadlines of what comes over descriptors, and the end of a
+ * program's event loop, whoever still has handles on it. The loop's thread only.
  */
 #ifndef AQ_COMMON_SYS_LOOP_H
 #define AQ_COMMON_SYS_LOOP_H
@@ -23,6 +23,11 @@ typedef struct aq_end_signals {
  * second signal means haste. */
 int aq_loop_watch_signals(uv_loop_t *loop, aq_end_signals *signals, uv_signal_cb on_signal,
                           void *data, aq_error *error) AQ_MUST_USE;
+
+/* For the callback of a timer that is a deadline: `callback` follows once the loop has looked at
+ * its descriptors, unless what is found there stops the timer or starts it anew. libuv before 1.45
+ * runs timers first, so that after a standstill what has come in time would be late. */
+void aq_loop_look_first(uv_timer_t *timer, uv_timer_cb callback);
 
 /* Closes all handles that are left, waits until they are, and closes the loop. False: something
  * still works on it. */

@@ -35,6 +35,7 @@
 #include "common/net/security/nng_error.h"
 #include "common/net/security/security.h"
 #include "common/net/sockets/endpoint.h"
+#include "common/sys/loop.h"
 
 /* A peer that takes nothing for so long is given up: a machine that vanished looks like this. */
 enum { STALL_MS = 30000, LOOK_MS = 1000 };
@@ -394,11 +395,14 @@ bool aq_push_connected(const aq_push *push)
     return push->connected;
 }
 
+static void on_given_up(uv_timer_t *timer)
+{
+    leave_link(timer->data);
+}
+
 static void on_stalled(uv_timer_t *timer)
 {
-    aq_push *push = timer->data;
-
-    leave_link(push);
+    aq_loop_look_first(timer, on_given_up); /* there may be room: on_writable stops it */
 }
 
 /* The descriptor's level says whether there is room, so a pipe that has become ready since the send
