@@ -230,7 +230,8 @@ static int check_items(const aq_run_config *config, const aq_run_tables *tables,
         return aq_fail(error, AQ_E_INVALID,
                        "learner.table %s is a queue of sequences, which only table main may be; "
                        "%s works",
-                       spec->name, learns_once ? "learner.table=main" : "selector=uniform");
+                       spec->name,
+                       learns_once ? "learner.table=main without this table" : "selector=uniform");
     }
     if (!is_queue && learns_once) {
         return aq_fail(

@@ -89,10 +89,10 @@ TEST(only_the_main_table_may_be_a_queue_of_sequences)
     static const conflict conflicts[] = {
         {{"learner.algorithm=ppo", "learner.table=fresh", "replay.samples_per_insert=0",
           "replay.tables=fresh: selector=queue sequence_length=16 sequence_period=8"},
-         {"learner.table fresh is a queue of sequences", "learner.table=main works"}},
+         {"table fresh is a queue of sequences", "learner.table=main without this table works"}},
         {{"learner.algorithm=pqn", "learner.table=fresh", "replay.samples_per_insert=0",
           "replay.tables=fresh: selector=queue sequence_length=16 sequence_period=16"},
-         {"learner.table fresh is a queue of sequences", "learner.table=main works"}},
+         {"table fresh is a queue of sequences", "learner.table=main without this table works"}},
         {{"learner.algorithm=r2d2", "learner.table=fresh", "replay.samples_per_insert=0",
           "replay.tables=fresh: selector=queue sequence_length=8 sequence_period=8"},
          {"learner.table fresh is a queue of sequences", "selector=uniform works"}},
@@ -104,6 +104,17 @@ TEST(only_the_main_table_may_be_a_queue_of_sequences)
         const aq_run_config config = config_with(conflicts[i].settings);
         config_refuse(&config, conflicts[i].words);
     }
+    aq_run_config config = config_with((const char *const[CONFIG_SETTINGS_MAX]){
+        "learner.algorithm=ppo", "learner.lag_max=none", "replay.samples_per_insert=0",
+        "replay.selector=queue", "replay.sequence_length=16", "replay.sequence_period=16"});
+    config_set(&config,
+               "replay.tables=fresh: selector=queue sequence_length=16 sequence_period=16");
+    config_refuse(&config, (const char *const[]){"table fresh is a queue, but", NULL});
+    config_set(&config, "learner.table=fresh");
+    config_refuse(&config, conflicts[1].words);
+    config_set(&config, "learner.table=main");
+    config_set(&config, "replay.tables=");
+    config_accept(&config);
 }
 
 TEST(the_least_that_works_works)
