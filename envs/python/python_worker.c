@@ -375,9 +375,19 @@ bool aq_python_worker_is_ready(aq_python_worker *worker)
     return aq_python_worker_is_ours(worker) && become_ready(worker, 0);
 }
 
+/* Who is asked nothing says nothing, so the end of its channel is all there is to see. */
+static bool has_ended(const aq_python_worker *worker)
+{
+    struct pollfd poller = {.fd = worker->process.channel};
+    return poll(&poller, 1, 0) > 0;
+}
+
 void aq_python_worker_await(aq_python_worker *worker)
 {
     if (aq_python_worker_is_ours(worker)) {
+        if (worker->phase == AQ_PYTHON_READY && has_ended(worker)) {
+            bury(worker);
+        }
         aq_clock_wait_until(worker->retry_ns); /* it is past, of one that was started since */
         (void)become_ready(worker, START_TIMEOUT_MS);
     }

@@ -230,6 +230,21 @@ TEST(who_waits_for_a_worker_that_died_begins_at_once)
     }
 }
 
+TEST(who_waits_hears_of_a_worker_that_died_between_two_calls)
+{
+    bridge_lane *lane = bridge_lane_of("py:bridge_tasks:Counter?frame_stack=2", 1);
+    const aq_env *env = lane->env;
+    assert_true(bridge_reset(lane));
+    assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
+    const pid_t worker = bridge_child_of(getpid());
+    assert_true(worker > 0);
+    assert_int_equal(kill(worker, SIGKILL), 0);
+    assert_true(bridge_wait_until_gone(worker, GONE_MS));
+    env->class->await(env->params);
+    assert_true(bridge_reset(lane));
+    assert_int_equal(bridge_choose(lane, 0), AQ_STEP_GOES_ON);
+}
+
 static void assert_ends_itself(const char *task)
 {
     bridge_lane lanes[LANES];

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import types
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,12 @@ GOLDEN = os.path.join(os.environ["AQ_SOURCE_ROOT"], "tests/golden/recordings")
 def recording(name):
     with open(os.path.join(GOLDEN, name + ".json"), encoding="utf-8") as file:
         return json.load(file)
+
+
+def children():
+    own = os.getpid()
+    with open(f"/proc/{own}/task/{own}/children", encoding="ascii") as file:
+        return set(map(int, file.read().split()))
 
 
 class TestRecordings(unittest.TestCase):
@@ -265,6 +272,17 @@ class TestInPython(unittest.TestCase):
             for _ in range(3):
                 envs.step(np.zeros(2, int))
         self.assertEqual(envs.reset()[0].shape, (2, 3))
+
+    def test_a_process_that_died_between_two_calls_is_waited_for(self):
+        before = children()
+        env = actorq.make("py:bridge_tasks:Counter")
+        first, _ = env.reset(seed=1)
+        env.step(0)
+        (worker,) = children() - before
+        os.kill(worker, signal.SIGKILL)
+        os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
+        np.testing.assert_array_equal(env.reset(seed=1)[0], first)
+        env.step(0)
 
     def test_an_episode_that_cannot_be_begun_is_told_at_once(self):
         envs, actions = actorq.make_vec("py:bridge_tasks:RaisingInReset", 1), np.zeros(1, int)
