@@ -86,6 +86,11 @@ static const char *asked_preset(const aq_train_arguments *arguments)
     return by != NULL || arguments->preset == NULL ? by : "--preset";
 }
 
+static bool goes_on_under_own(const aq_train_arguments *arguments)
+{
+    return arguments->options.resume && !arguments->new_settings;
+}
+
 int aq_train_settings_check(aq_train_arguments *arguments, aq_error *error)
 {
     if (arguments->grid.count > 0 && arguments->seeds.count == 0) {
@@ -99,8 +104,11 @@ int aq_train_settings_check(aq_train_arguments *arguments, aq_error *error)
     if (rc == 0 && arguments->no_http && arguments->options.http != NULL) {
         rc = aq_fail(error, AQ_E_INVALID, "either --http or --no-http");
     }
+    if (rc == 0 && arguments->new_settings && !arguments->options.resume) {
+        rc = aq_fail(error, AQ_E_INVALID, "--new-settings is for a run that is resumed");
+    }
     const char *preset = asked_preset(arguments);
-    if (rc == 0 && arguments->options.resume && !arguments->config_path && preset != NULL) {
+    if (rc == 0 && goes_on_under_own(arguments) && !arguments->config_path && preset != NULL) {
         rc = aq_fail(error, AQ_E_INVALID,
                      "a run that is resumed has its settings already: leave %s out", preset);
     }
@@ -182,7 +190,7 @@ static int check_same(const char *run_dir, const aq_run_request *request,
 static int take_own(const aq_train_arguments *arguments, char own[PATH_MAX + 16],
                     aq_run_request *request, aq_error *error)
 {
-    if (!arguments->options.resume) {
+    if (!goes_on_under_own(arguments)) {
         return 0;
     }
     int rc = aq_run_request_resume(request, settings_of(arguments->options.run_dir, own), error);

@@ -30,6 +30,7 @@ typedef struct aq_train_arguments {
     bool print_config;
     bool no_http;
     bool gradients;
+    bool new_settings; /* a run that is resumed takes none from its folder */
     aq_train_options options;
 } aq_train_arguments;
 
@@ -37,7 +38,8 @@ typedef struct aq_train_arguments {
  * grid without seeds gets one. */
 int aq_train_settings_check(aq_train_arguments *arguments, aq_error *error) AQ_MUST_USE;
 
-/* Opens the task. A run that is resumed goes on under the settings that it had. */
+/* Opens the task. A run that is resumed goes on under the settings that it had, unless it is to
+ * have new ones. */
 int aq_train_settings_resolve(aq_train_arguments *arguments, aq_run_config *ret_config,
                               aq_error *error) AQ_MUST_USE;
 

@@ -3,14 +3,12 @@
  */
 #include "cli/sweep/training/sweep_training.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/compare/compare_curve.h"
 #include "cli/launch/words.h"
@@ -113,15 +111,6 @@ static void add_settings(command_line *line, const aq_sweep_study *study,
     aq_words_add(&line->words, "--set", line->limit);
 }
 
-/* They may be those of a run that it is a copy of, or of its rung before: a setting that does not
- * count any more would go on as it was there. */
-static int drop_settings(const char *folder, aq_error *error)
-{
-    char path[PATH_BYTES + 16];
-    (void)snprintf(path, sizeof(path), "%s/config.yaml", folder);
-    return unlink(path) != 0 && errno != ENOENT ? aq_file_fail(error, path, "remove it") : 0;
-}
-
 int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t run,
                             const char *program, int lent_file, uv_loop_t *loop,
                             aq_own_child *child, aq_error *error)
@@ -130,10 +119,8 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
     command_line line = {.words.count = 0};
     uint64_t step;
     aq_sweep_training_folder(study, dir, run, folder, sizeof(folder));
-    const int found = aq_checkpoint_newest_step(folder, &step, error);
-    const bool goes_on = found == 0;
-    const int rc = goes_on ? drop_settings(folder, error) : found == AQ_E_NOT_FOUND ? 0 : found;
-    if (rc != 0) {
+    const int rc = aq_checkpoint_newest_step(folder, &step, error);
+    if (rc != 0 && rc != AQ_E_NOT_FOUND) {
         return rc;
     }
     (void)snprintf(result, sizeof(result), "%s.json", folder);
@@ -143,9 +130,10 @@ int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t
     aq_words_add(&line.words, "--json", "--quiet");
     aq_words_add(&line.words, "--no-http", NULL);
     aq_words_add(&line.words, "--run", folder);
-    if (goes_on) {
-        aq_words_add(&line.words, "--resume", NULL);
-        aq_words_add(&line.words, "--config", "/dev/null"); /* in place of what was dropped */
+    if (rc == 0) {
+        /* The folder's settings may be those of the run that it is a copy of, or of its rung
+         * before: one that does not count any more would go on as it was there. */
+        aq_words_add(&line.words, "--resume", "--new-settings");
     }
     if (study->spec->preset[0] != '\0') {
         aq_words_add(&line.words, "--preset", study->spec->preset);

@@ -27,8 +27,8 @@ int aq_sweep_training_prepare(const aq_sweep_study *study, const char *dir, size
  * folder is prepared. */
 bool aq_sweep_training_is_over(const aq_sweep_study *study, const char *dir, size_t run);
 
-/* Starts it, by the study's settings alone: one that goes on writes its config.yaml anew.
- * `lent_file` as of own_child.h. */
+/* Starts it, by the study's settings alone, also where it goes on. `lent_file` as of
+ * own_child.h. */
 int aq_sweep_training_start(const aq_sweep_study *study, const char *dir, size_t run,
                             const char *program, int lent_file, uv_loop_t *loop,
                             aq_own_child *child, aq_error *error) AQ_MUST_USE;

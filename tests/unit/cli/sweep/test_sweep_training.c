@@ -13,6 +13,7 @@
 #include "common/sys/folder_lock.h"
 #include "tests/support/file_kit.h"
 #include "tests/unit/cli/sweep/sweep_kit.h"
+#include "tests/unit/common/sys/stderr_capture.h"
 
 /* Chance returns 20 at least: see sweep_found(). */
 static const char study_text[] = "task: gym:CartPole-v1\n"
@@ -312,10 +313,11 @@ TEST_IN_FOLDER(a_run_that_goes_on_takes_no_setting_from_its_folder)
     const char *dir = cli_path(state, "study");
     char folder[CLI_PATH_MAX + 64], path[CLI_PATH_MAX + 128];
     sweep_hand hand;
+    char said[256];
     aq_run_config config;
     aq_train_arguments arguments = {.task = "gym:CartPole-v1",
-                                    .config_path = "/dev/null",
                                     .preset = "cartpole-dqn",
+                                    .new_settings = true,
                                     .options = {.resume = true, .quiet = true}};
     const aq_sweep_study *study = take_first(&hand, dir);
     aq_sweep_training_folder(study, dir, 0, folder, sizeof(folder));
@@ -328,9 +330,14 @@ TEST_IN_FOLDER(a_run_that_goes_on_takes_no_setting_from_its_folder)
     aq_text_append(path, sizeof(path), "/step-000000000099.aqc");
     file_put_text(path, "");
     const char *words = words_of(study, dir);
-    assert_says(words, " --resume --config /dev/null --preset cartpole-dqn ");
+    assert_says(words, " --resume --new-settings --preset cartpole-dqn ");
+    assert_true(aq_path_exists_in(folder, "config.yaml"));
     (void)snprintf(arguments.options.run_dir, sizeof(arguments.options.run_dir), "%s", folder);
-    assert_succeeds(aq_train_settings_resolve(&arguments, &config, &refusal));
+    assert_succeeds(aq_train_settings_check(&arguments, &refusal));
+    stderr_capture_begin();
+    const int rc = aq_train_settings_resolve(&arguments, &config, &refusal);
+    assert_int_equal(stderr_capture_end(said, sizeof(said)), 0);
+    assert_succeeds(rc);
     assert_string_equal(config.preset, "cartpole-dqn");
     assert_int_not_equal(config.learner.n_step, 9);
     sweep_dismiss(&hand);

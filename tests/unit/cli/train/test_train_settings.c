@@ -100,6 +100,15 @@ TEST(what_would_count_for_nothing_is_refused)
         {"seed=4", "learner.n_step=1,3", {0}, "leave --set seed out"},
         {NULL, "seed=1,2", {0}, "--grid seed: that is what --seeds says"},
         {"preset=none", NULL, {.preset = "any-ppo"}, "--set preset: that is what --preset says"},
+        {NULL,
+         NULL,
+         {.preset = "any-ppo", .options = {.resume = true}},
+         "has its settings already: leave --preset out"},
+        {NULL,
+         NULL,
+         {.preset = "any-ppo", .new_settings = true, .options = {.resume = true}},
+         NULL},
+        {NULL, NULL, {.new_settings = true}, "--new-settings is for a run that is resumed"},
     };
     EACH_ROW(i, rows) {
         aq_train_arguments arguments = rows[i].rest;
