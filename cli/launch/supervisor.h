@@ -3,7 +3,7 @@
  * them.
  *
  * A daemon that dies is started again with back-off (100 ms, doubling to 5 s, from the beginning
- * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row, or ends
+ * after 10 s of life), and its owner is told. One that five times in a row dies within 2 s, or ends
  * itself with EXIT_FAILURE within 10 s, is given up; a start that the system refuses counts as such
  * a death. So is one that ends itself so within 2 s of its very first start, or before it answered:
  * daemons refuse so what they cannot work with, and would refuse it again. One that exits with 0

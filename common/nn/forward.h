@@ -18,8 +18,7 @@ void aq_activate(uint32_t activation, float *values, size_t count);
  * of the state on top. */
 size_t aq_forward_scratch(const aq_net_spec *spec, size_t rows);
 
-/* out (rows, outputs) = net(in (rows, inputs)), of a network with one end. None of `in`, `scratch`
- * and `out` overlap. */
+/* out (rows, outputs) = net(in (rows, inputs)). None of `in`, `scratch` and `out` overlap. */
 void aq_forward_reference(const aq_net_spec *spec, const aq_params *params, const float *in,
                           size_t rows, float *scratch, float *out);
 

@@ -36,7 +36,7 @@ typedef struct aq_net_sequences {
 } aq_net_sequences;
 
 typedef struct aq_net_train_config {
-    const aq_net_spec *spec;    /* valid, with one end; copied */
+    const aq_net_spec *spec;    /* valid; copied */
     const aq_net_split *split;  /* of which that is the slice; lent; NULL: it is whole */
     uint32_t rows_max;          /* that go forward; not 0 */
     uint32_t backward_rows_max; /* of these, at most, back; not 0, not more */
