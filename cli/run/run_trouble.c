@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "common/base/clock.h"
+#include "common/base/plain_text.h"
 
 /* Members join within this time, on a host that is busy, too. */
 #define SETTLED_S 10.0
@@ -37,25 +38,30 @@ static const Actorq__V1__MemberStatus *stuck_shard(const Actorq__V1__StatusReply
     return NULL;
 }
 
-void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline,
+void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline, const char *failure,
                        char out[AQ_TROUBLE_MAX])
 {
+    char words[AQ_TROUBLE_MAX] = "";
     const Actorq__V1__MemberStatus *stuck = stuck_shard(status);
     const bool is_settled =
         status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING && status->uptime_s > SETTLED_S;
-    out[0] = '\0';
-    if (stuck != NULL) {
-        (void)snprintf(out, AQ_TROUBLE_MAX, "replay %" PRIu32 " cannot write: %s", stuck->slot,
+    if (failure != NULL) {
+        (void)snprintf(words, sizeof(words), "the environment fails each time: %s",
+                       aq_last_line(failure));
+    } else if (stuck != NULL) {
+        (void)snprintf(words, sizeof(words), "replay %" PRIu32 " cannot write: %s", stuck->slot,
                        stuck->replay->stuck);
     } else if (status->learner->trouble[0] != '\0') {
-        (void)snprintf(out, AQ_TROUBLE_MAX, "the learner cannot keep or publish what it learns: %s",
+        (void)snprintf(words, sizeof(words),
+                       "the learner cannot keep or publish what it learns: %s",
                        status->learner->trouble);
     } else if (is_settled && count_members(status, ACTORQ__V1__ROLE__ROLE_REPLAY) == 0) {
-        (void)snprintf(out, AQ_TROUBLE_MAX, "no replay shard is in the run");
+        (void)snprintf(words, sizeof(words), "no replay shard is in the run");
     } else if (is_settled && !is_offline &&
                count_members(status, ACTORQ__V1__ROLE__ROLE_ACTOR) == 0) {
-        (void)snprintf(out, AQ_TROUBLE_MAX, "no actor is in the run");
+        (void)snprintf(words, sizeof(words), "no actor is in the run");
     }
+    (void)aq_plain_text(out, AQ_TROUBLE_MAX, words);
 }
 
 const char *aq_failure_watch_take(aq_failure_watch *watch, int64_t now_ns,

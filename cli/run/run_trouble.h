@@ -12,9 +12,10 @@
 
 enum { AQ_TROUBLE_MAX = 320 };
 
-/* Says it in `out`, "replay 0 cannot write: …", or makes it "" when there is none. A run that has
- * just started, and one that has ended, lacks nobody; `is_offline` lacks no actors. */
-void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline,
+/* Says it in `out`, "replay 0 cannot write: …", fit for a terminal, or makes it "" when there is
+ * none. A run that has just started, and one that has ended, lacks nobody; `is_offline` lacks no
+ * actors. `failure` is why environments do nothing but fail; NULL: they do not. */
+void aq_run_trouble_of(const Actorq__V1__StatusReply *status, bool is_offline, const char *failure,
                        char out[AQ_TROUBLE_MAX]);
 
 /* How often the actors' environments have failed since a step of any of them last arrived. */

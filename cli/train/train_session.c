@@ -309,11 +309,8 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
         give_up_task(session, failure);
         return;
     }
-    aq_run_trouble_of(status, session->options->data_set[0] != '\0', session->result.trouble);
-    if (failure != NULL) {
-        (void)snprintf(session->result.trouble, AQ_TROUBLE_MAX,
-                       "the environment fails each time: %s", aq_last_line(failure));
-    }
+    aq_run_trouble_of(status, session->options->data_set[0] != '\0', failure,
+                      session->result.trouble);
     tell_http(session, status->http);
     if (!session->options->quiet) {
         aq_progress_show(&session->progress, aq_clock_monotonic_ns(), status,

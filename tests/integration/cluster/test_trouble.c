@@ -13,7 +13,7 @@ static void expect_patience(test_cluster *cluster)
 {
     const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
     char trouble[AQ_TROUBLE_MAX];
-    aq_run_trouble_of(status, false, trouble);
+    aq_run_trouble_of(status, false, NULL, trouble);
     if (status->uptime_s < PATIENT_S) {
         assert_string_equal(trouble, "");
     }
@@ -22,7 +22,7 @@ static void expect_patience(test_cluster *cluster)
 static bool is_said(test_cluster *cluster, void *words)
 {
     char trouble[AQ_TROUBLE_MAX];
-    aq_run_trouble_of(cluster_look_surely(cluster, SEAT_LEARNER), false, trouble);
+    aq_run_trouble_of(cluster_look_surely(cluster, SEAT_LEARNER), false, NULL, trouble);
     return strcmp(trouble, words) == 0;
 }
 

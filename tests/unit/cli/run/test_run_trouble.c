@@ -8,7 +8,7 @@
 static const char *trouble_of(const status_fixture *fixture, bool is_offline)
 {
     static char trouble[AQ_TROUBLE_MAX];
-    aq_run_trouble_of(&fixture->reply, is_offline, trouble);
+    aq_run_trouble_of(&fixture->reply, is_offline, NULL, trouble);
     return trouble;
 }
 
@@ -54,6 +54,16 @@ TEST_IN(status_fixture, fixture, a_learner_that_keeps_nothing_is_trouble)
     fixture->learner.trouble = (char *)(uintptr_t) "x/versions: no space";
     assert_string_equal(trouble_of(fixture, false),
                         "the learner cannot keep or publish what it learns: x/versions: no space");
+}
+
+TEST_IN(status_fixture, fixture, what_others_say_of_trouble_is_fit_for_a_terminal)
+{
+    char trouble[AQ_TROUBLE_MAX];
+    fixture->learner.trouble = (char *)(uintptr_t) "x\033[1m";
+    assert_string_equal(trouble_of(fixture, false),
+                        "the learner cannot keep or publish what it learns: x?[1m");
+    aq_run_trouble_of(&fixture->reply, false, "Traceback:\nKeyError: \033[1m", trouble);
+    assert_string_equal(trouble, "the environment fails each time: KeyError: ?[1m");
 }
 
 TEST_IN(status_fixture, fixture, nobody_is_missed_at_the_start_and_the_end)
