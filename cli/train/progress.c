@@ -32,22 +32,27 @@ static double share_of(double done, double limit)
 }
 
 /* Of the limit that is nearest. They are those of now: `actorq set` may change them. */
-static double share_used(const Actorq__V1__LearnerStatus *learner)
+static double share_used(const aq_progress_done *done, const Actorq__V1__LearnerStatus *learner)
 {
-    return fmax(share_of((double)learner->env_steps, (double)learner->env_steps_limit),
-                fmax(share_of((double)learner->learner_steps, (double)learner->learner_steps_limit),
-                     share_of(learner->wall_s, learner->wall_limit_s)));
+    return fmax(share_of(done->env_steps, (double)learner->env_steps_limit),
+                fmax(share_of(done->learner_steps, (double)learner->learner_steps_limit),
+                     share_of(done->wall_s, learner->wall_limit_s)));
 }
 
 void aq_progress_take(aq_progress *progress, int64_t now_ns, const Actorq__V1__StatusReply *status)
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
-    progress->share = share_used(learner);
+    const aq_progress_done done = {
+        .env_steps = (double)learner->env_steps,
+        .learner_steps = (double)learner->learner_steps,
+        .wall_s = learner->wall_s,
+    };
+    progress->share = share_used(&done, learner);
     if (progress->first_ns == 0) {
         progress->first_ns = now_ns;
-        progress->first_share = progress->share;
+        progress->first = done;
     }
-    const double gained = progress->share - progress->first_share;
+    const double gained = progress->share - share_used(&progress->first, learner);
     progress->left_s =
         gained > 0 ? (1 - progress->share) / gained * aq_ns_to_s(now_ns - progress->first_ns)
                    : (double)NAN;

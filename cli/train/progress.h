@@ -11,15 +11,21 @@
 #include "cli/text/spark_line.h"
 #include "proto/operations.pb-c.h"
 
+/* What a run has done, of all that may be limited. */
+typedef struct aq_progress_done {
+    double env_steps, learner_steps, wall_s;
+} aq_progress_done;
+
 typedef struct aq_progress {
     bool is_terminal;
     int64_t next_ns;
     bool drawn; /* a line stands on the terminal that must be cleared before other output */
     aq_spark returns;
-    uint64_t evaluations;      /* in `returns` */
-    int64_t first_ns;          /* when the first status came; 0: none did */
-    double first_share, share; /* of the budget that was used then and is now */
-    double left_s;             /* at the pace of the whole run; NaN: unknown */
+    uint64_t evaluations;   /* in `returns` */
+    int64_t first_ns;       /* when the first status came; 0: none did */
+    aq_progress_done first; /* until then */
+    double share;           /* of the budget that is used */
+    double left_s;          /* at the pace of the whole run; NaN: unknown */
 } aq_progress;
 
 void aq_progress_init(aq_progress *progress);

@@ -100,6 +100,18 @@ TEST_IN(status_fixture, fixture, what_is_left_goes_by_the_pace_of_the_whole_run)
                 "40%  <= 30.0s left");
 }
 
+TEST_IN(status_fixture, fixture, what_is_left_is_of_the_limits_of_now)
+{
+    char line[1024];
+    fixture->learner.env_steps = 250000;
+    aq_progress progress = progress_of(fixture);
+    fixture->learner.env_steps = 300000; /* 62.5 % to 75 % of what is now the limit */
+    fixture->learner.env_steps_limit = 400000;
+    aq_progress_take(&progress, 11 * AQ_NS_PER_S, &fixture->reply);
+    assert_says(aq_progress_line(&progress, &fixture->reply, "", WIDE, line, sizeof(line)),
+                "75%  <= 20.0s left");
+}
+
 TEST_IN(status_fixture, fixture, the_limit_that_is_nearest_is_the_budget)
 {
     aq_progress progress;
