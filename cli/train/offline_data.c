@@ -28,6 +28,9 @@ enum { NUMBER_TEXT_MAX = 24 };
  * one. */
 static const char mark_name[] = "offline";
 
+/* There, too: the store of its shard. */
+static const char store_name[] = "replay-0";
+
 int aq_offline_task(const char *path, char *task, aq_error *error)
 {
     aq_data_set_reader *reader;
@@ -207,6 +210,12 @@ int aq_offline_read_mark(const char *run_dir, char *data_set, size_t size, aq_er
         (void)snprintf(data_set, size, "%.*s", (int)text.size, (const char *)text.data);
     }
     aq_buffer_fini(&text);
+    if (rc == 0 && !aq_path_exists_in(run_dir, store_name)) { /* it would wait for steps for ever */
+        rc = aq_fail(error, AQ_E_NOT_FOUND,
+                     "the steps of this run, from %s, are gone with %s/%s; begin another run with "
+                     "--offline",
+                     data_set, run_dir, store_name);
+    }
     return rc;
 }
 
@@ -219,8 +228,7 @@ int aq_offline_import(const char *path, const char *run_dir, const aq_run_config
     uint32_t span = 0;
     int rc = aq_process_find_program("actorq", "cli", program, sizeof(program), error);
     rc = rc != 0 ? rc : span_of(config, &span, error);
-    rc = rc != 0 ? rc
-                 : aq_path_in(store, sizeof(store), run_dir, "replay-0", error); /* the shard's */
+    rc = rc != 0 ? rc : aq_path_in(store, sizeof(store), run_dir, store_name, error);
     rc = rc != 0 ? rc : write_mark(path, run_dir, error);
     if (rc != 0) {
         return rc;

@@ -31,7 +31,8 @@ int aq_offline_settings_resumed(const aq_run_config *last, aq_run_config *config
 int aq_offline_import(const char *path, const char *run_dir, const aq_run_config *config,
                       uint64_t run_id, bool quiet, aq_error *error) AQ_MUST_USE;
 
-/* The data set that the run was marked with; "" where it was not. */
+/* The data set that the run was marked with; "" where it was not. A run whose steps from there are
+ * gone is refused. */
 int aq_offline_read_mark(const char *run_dir, char *data_set, size_t size,
                          aq_error *error) AQ_MUST_USE;
 

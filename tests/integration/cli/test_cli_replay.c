@@ -257,6 +257,9 @@ TEST(a_run_trains_from_a_data_set_alone)
     assert_true(whole(result, "learner_steps") >= 900);
     assert_int_equal(whole(result, "env_steps"), steps);
     assert_false(aq_path_exists(at("offline/logs/actor-0.log")));
+    assert_int_equal(rename(at("offline/replay-0"), at("offline/gone")), 0);
+    program_refuses("steps.aqds, are gone with", "train", "--run", at("offline"), "--resume",
+                    "--set", "limits.learner_steps=1200", NULL);
 }
 
 /* Its run names the task with how the states are shown, and so does its data set. */
