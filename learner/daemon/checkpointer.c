@@ -105,7 +105,7 @@ uint64_t aq_checkpointer_step(const aq_checkpointer *checkpointer)
     return checkpointer->step;
 }
 
-/* What of a checkpoint can be played is there from the first version on. */
+/* What can be played is there from the first version on, in the checkpoint and in policy.aq. */
 static void take_policy(const aq_learner_parts *parts, run_facts *facts)
 {
     const aq_best_policy *best = &parts->best;
@@ -114,7 +114,7 @@ static void take_policy(const aq_learner_parts *parts, run_facts *facts)
         aq_best_policy_set(&facts->best, best->snapshot, best->twin, &best->result,
                            best->is_unwritten);
     }
-    aq_best_policy_stand_in(&facts->best, parts->shelf, best->is_unwritten);
+    aq_best_policy_stand_in(&facts->best, parts->shelf);
     best = &facts->best;
     if (best->snapshot != NULL) {
         checkpoint->best_policy = best->snapshot;

@@ -20,8 +20,9 @@
 #include "learner/daemon/ranks.h"
 #include "learner/nn/blas.h"
 
-/* As EX_TEMPFAIL: another rank was lost. Nothing was refused, and it is worth starting again. */
-enum { EXIT_LOST_RANK = 75 };
+/* As EX_TEMPFAIL: another rank was lost, or the transport is stuck. Nothing was refused, and it is
+ * worth starting again. */
+enum { EXIT_START_AGAIN = 75 };
 
 typedef struct learner_arguments {
     const char *config_path;
@@ -234,5 +235,5 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     status = aq_program_failed(options_page.program, &error);
-    return rc == AQ_E_PEER ? EXIT_LOST_RANK : arguments.is_lost ? AQ_EXIT_NOT_KEPT : status;
+    return rc == AQ_E_PEER ? EXIT_START_AGAIN : arguments.is_lost ? AQ_EXIT_NOT_KEPT : status;
 }

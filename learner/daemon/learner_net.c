@@ -417,7 +417,7 @@ static int live(learner *self, aq_error *error)
                    ? aq_fail(error, AQ_E_PEER, "%s; %s", self->ranks_trouble.text, error->text)
                    : aq_fail(error, AQ_E_PEER, "%s", self->ranks_trouble.text);
     }
-    return self->stuck && rc == 0 ? aq_fail(error, AQ_E_IO, "a connection could not be closed")
+    return self->stuck && rc == 0 ? aq_fail(error, AQ_E_PEER, "a connection could not be closed")
                                   : rc;
 }
 

@@ -23,7 +23,8 @@ typedef struct aq_learner_options {
     struct aq_rank_link *link; /* to the other ranks; lent; NULL: there are none */
 } aq_learner_options;
 
-/* Runs until the run has ended or a signal came. 0 when it ended in good order; where it fails as
+/* Runs until the run has ended or a signal came. 0 when it ended in good order; AQ_E_PEER when
+ * another rank is lost or the transport is stuck, which is worth another start; where it fails as
  * its last checkpoint could not be written, `*ret_is_lost` becomes true. It is rank 0 where there
  * are several, and they end with it. */
 int aq_learner_run(const aq_run_config *config, const aq_learner_options *options,

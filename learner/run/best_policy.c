@@ -40,7 +40,7 @@ bool aq_best_policy_keep(aq_best_policy *best, const aq_policy_shelf *shelf,
     return true;
 }
 
-void aq_best_policy_stand_in(aq_best_policy *best, const aq_policy_shelf *shelf, bool is_unwritten)
+void aq_best_policy_stand_in(aq_best_policy *best, const aq_policy_shelf *shelf)
 {
     const aq_publication *newest = aq_policy_shelf_newest(shelf);
     const bool is_ranked = best->snapshot != NULL && !isnan(best->result.return_mean);
@@ -48,7 +48,7 @@ void aq_best_policy_stand_in(aq_best_policy *best, const aq_policy_shelf *shelf,
         return;
     }
     const aq_evaluation_result unknown = {.version = newest->snapshot->version, .return_mean = NAN};
-    aq_best_policy_set(best, newest->snapshot, newest->twin, &unknown, is_unwritten);
+    aq_best_policy_set(best, newest->snapshot, newest->twin, &unknown, true);
 }
 
 void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf,
@@ -59,5 +59,5 @@ void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf,
     if (has_ended && heir != NULL && aq_best_policy_keep(best, shelf, heir)) {
         aq_coordinator_restore_best(coordinator, heir);
     }
-    aq_best_policy_stand_in(best, shelf, true);
+    aq_best_policy_stand_in(best, shelf);
 }

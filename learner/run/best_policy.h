@@ -28,8 +28,8 @@ void aq_best_policy_fini(aq_best_policy *best);
 bool aq_best_policy_keep(aq_best_policy *best, const aq_policy_shelf *shelf,
                          const aq_evaluation_result *result);
 
-/* Until a version was evaluated the newest one stands for it, without a result. */
-void aq_best_policy_stand_in(aq_best_policy *best, const aq_policy_shelf *shelf, bool is_unwritten);
+/* Until a version was evaluated the newest one stands for it, without a result, to be written. */
+void aq_best_policy_stand_in(aq_best_policy *best, const aq_policy_shelf *shelf);
 
 /* The learner ends: where the run has, too, a screening that is far above the best is kept in its
  * place, if its version is on the shelf. One that goes on later plays it afresh. Without any

@@ -39,8 +39,8 @@ static int find_policy(const char *folder, char *ret_path, aq_error *error)
     }
     if (!aq_path_exists(ret_path)) {
         return aq_fail(error, AQ_E_NOT_FOUND,
-                       "%s has no policy.aq: it is no run folder, or its run has published no "
-                       "policy yet",
+                       "%s has no policy.aq: it is no run folder, or its run has written none "
+                       "yet, as it does with each checkpoint",
                        folder);
     }
     return 0;

@@ -116,6 +116,16 @@ class TestTrainEnds(EndlessRun):
         self.assertRegex(self.said(), r"learner: .*run\.json")
         self.assertTrue(self.checkpoints())
 
+    def test_the_newest_policy_is_there_while_nobody_evaluates(self):
+        policy = self.run_dir + "/policy.aq"
+        self.start()
+        self.wait("a policy", lambda: os.path.exists(policy))
+        self.train.send_signal(signal.SIGINT)
+        self.assertEqual(self.train.wait(PATIENCE_S), 0)
+        left_ns = os.stat(policy).st_mtime_ns
+        self.start("--resume")
+        self.wait("a newer policy", lambda: os.stat(policy).st_mtime_ns > left_ns)
+
     def test_a_resume_that_is_refused_leaves_what_was_given_before_a_change(self):
         self.start()
         self.begins()
