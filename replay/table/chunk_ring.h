@@ -30,6 +30,7 @@ typedef struct aq_chunk_slot {
     uint64_t first_item;
     const aq_chunk_view *view; /* NULL: it has left */
     aq_stored_message *message;
+    uint64_t steps;      /* that it counts for, which the table sets */
     uint32_t items_left; /* that can still be drawn */
     uint32_t draws;      /* of all its items */
 } aq_chunk_slot;

@@ -113,7 +113,7 @@ void aq_replay_table_drop(aq_replay_table *table, uint64_t ordinal)
         }
     }
     table->chunks--;
-    table->transitions -= aq_chunk_view_fresh(slot->view);
+    table->transitions -= slot->steps;
     table->chunk_bytes -= aq_layout_bytes(&table->layout, slot->view->length);
     table->items -= slot->items_left;
     table->gone_draws += slot->draws;
@@ -204,23 +204,31 @@ static void begin_items(aq_replay_table *table, uint64_t first, uint32_t items)
                                    aq_replay_table_mass(table, table->greatest));
 }
 
+/* A capacity is how far back a table reaches, so it takes steps that no chunk is held for, too. The
+ * next chunk counts for them, of whatever episode: chunks leave about as they came, and only sums
+ * are compared. */
 void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, uint32_t index)
 {
     AQ_ASSERT(index < message->arrival->chunk_count);
     const aq_chunk_view *view = &message->arrival->chunks[index];
+    const uint32_t fresh = aq_chunk_view_fresh(view);
     uint32_t items = aq_chunk_items_count(&table->spec, &table->layout, view);
     if (items == 0) {
+        table->passed += fresh;
         return;
     }
     if (aq_replay_table_is_outdated(table, view)) {
-        table->outdated += aq_chunk_view_fresh(view);
+        table->outdated += fresh;
         return;
     }
     aq_message_store_hold(message);
     uint64_t ordinal = aq_chunk_ring_append(&table->ring, message, view, items);
-    begin_items(table, aq_chunk_ring_slot(&table->ring, ordinal)->first_item, items);
+    aq_chunk_slot *slot = aq_chunk_ring_slot(&table->ring, ordinal);
+    slot->steps = table->passed + fresh;
+    table->passed = 0;
+    begin_items(table, slot->first_item, items);
     table->chunks++;
-    table->transitions += aq_chunk_view_fresh(view);
+    table->transitions += slot->steps;
     table->chunk_bytes += aq_layout_bytes(&table->layout, view->length);
     table->items += items;
     make_room(table);

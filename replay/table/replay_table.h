@@ -26,7 +26,7 @@ typedef struct aq_replay_table aq_replay_table;
 
 typedef struct aq_replay_holdings {
     uint64_t chunks;
-    uint64_t transitions;   /* fresh ones */
+    uint64_t transitions;   /* fresh ones, those of chunks between that were not taken included */
     uint64_t bytes;         /* of the chunks' columns and of the table itself */
     uint64_t items;         /* that can be drawn */
     uint64_t next_item;     /* the number that the next one gets */
@@ -54,7 +54,7 @@ int aq_replay_table_reserve(aq_replay_table *table, const aq_arrival *arrival) A
 /* Takes chunk `index` of a stored message, for which room was reserved, with the greatest priority
  * that was ever given (1 at first). Then chunks leave, by the remover, until the others fit the
  * capacities (the new one stays in any case); a queue lets none go that was not drawn. A chunk that
- * holds no item of this table (sequences) is not taken.
+ * holds no item of this table (sequences) is not taken; its steps count with the next one's.
  *
  * However great its priority, a chunk leaves when so many items have come after it that four times
  * the capacity would not hold them: what is looked up by number stays in proportion to what is

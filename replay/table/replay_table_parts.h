@@ -35,6 +35,7 @@ struct aq_replay_table {
 
     uint64_t chunks;
     uint64_t transitions;
+    uint64_t passed; /* fresh ones of chunks that were not taken since the last that was */
     uint64_t chunk_bytes;
     uint64_t items;       /* that can be drawn */
     uint64_t draws_left;  /* of all of them, where draws_max counts */

@@ -184,10 +184,18 @@ uint64_t aq_replay_shelf_owed(const aq_replay_shelf *shelf)
     return rows > 0.0 ? (uint64_t)rows : 0;
 }
 
-/* Whether the largest request finds items, whatever the limiter says. */
+/* What the largest request finds, whatever the limiter says: rows of `rows_max`, or steps, as it
+ * asks a queue of sequences that are cut for those. */
+static uint64_t found_by(const aq_replay_shelf *shelf, uint32_t rows_max)
+{
+    return aq_table_spec_is_cut(aq_replay_table_spec(shelf->table))
+               ? aq_replay_table_look(shelf->table, rows_max).steps
+               : aq_replay_table_draws(shelf->table, rows_max);
+}
+
 static bool holds_enough(const aq_replay_shelf *shelf, uint32_t rows_max)
 {
-    return aq_replay_table_draws(shelf->table, rows_max) >= rows_max;
+    return found_by(shelf, rows_max) >= rows_max;
 }
 
 /* Steps that were asked for and are not there. */
@@ -271,6 +279,9 @@ static void tell_learner_waits(const aq_replay_shelf *shelf, uint32_t rows_max, 
         double lead = aq_replay_limiter_lead(limiter);
         (void)snprintf(text, size, "learner waits: %.0f steps are missing for its next request",
                        fmax(1.0, ceil(request - limiter->tolerance - lead)));
+    } else if (aq_table_spec_is_cut(aq_replay_table_spec(shelf->table))) {
+        (void)snprintf(text, size, "learner waits: %" PRIu64 " of %" PRIu32 " steps",
+                       found_by(shelf, rows_max), rows_max);
     } else {
         (void)snprintf(text, size,
                        "learner waits: %" PRIu64 " items are there and it asks for %" PRIu32,

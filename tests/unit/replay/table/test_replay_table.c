@@ -136,6 +136,24 @@ TEST(a_chunk_without_a_sequence_is_not_taken)
     assert_int_equal(table_kit_step(batch, 0), 8);
 }
 
+/* Of an episode that comes step by step, a sequence starts in each twentieth chunk. */
+TEST(steps_of_chunks_without_a_sequence_take_capacity)
+{
+    aq_table_spec spec = table_kit_spec();
+    spec.sequence_length = 4;
+    spec.sequence_period = 20;
+    spec.capacity = 40;
+    table_kit *kit = kit_of(&spec);
+    for (uint32_t first = 0; first <= 200; first++) {
+        table_kit_piece piece = {.first = first, .length = 4, .overlap = first > 0 ? 3 : 0};
+        table_kit_insert_pieces(kit, &piece, 1);
+        assert_true(holdings_of(kit).transitions <= 40);
+    }
+    assert_int_equal(holdings_of(kit).transitions, 40);
+    assert_int_equal(holdings_of(kit).chunks, 2);
+    assert_int_equal(holdings_of(kit).items_left, 9);
+}
+
 TEST(forgotten_messages_take_older_ones_with_them_under_fifo)
 {
     table_kit *kit = kit_by(AQ_SELECTOR_UNIFORM, 100, 0);

@@ -22,6 +22,7 @@ typedef struct model {
     model_chunk *chunks;
     size_t count;
     uint64_t next_item;
+    uint32_t passed; /* steps of chunks without items, which the next one counts for */
     float greatest;
     table_kit kit;
     aq_rng rng;
@@ -119,6 +120,7 @@ static void step_insert(model *m)
                                 .terminated = piece.terminated,
                                 .truncated = piece.truncated};
     uint32_t items = aq_chunk_items_count(&m->spec, &m->kit.layout, &view);
+    m->passed += piece.length - piece.overlap;
     if (items == 0) {
         return;
     }
@@ -128,8 +130,9 @@ static void step_insert(model *m)
                            .first_item = m->next_item,
                            .step = piece.step + aq_chunk_items_row(&m->spec, &view, 0),
                            .items = items,
-                           .fresh = piece.length - piece.overlap,
+                           .fresh = m->passed,
                            .is_there = true};
+    m->passed = 0;
     for (uint32_t i = 0; i < items; i++) {
         chunk->priority[i] = m->greatest;
     }
