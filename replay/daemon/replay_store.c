@@ -220,6 +220,7 @@ static int begin(aq_replay_store *store, const aq_member_view *view, const aq_re
          * one that is begun anew must have another, or actors would not notice. */
         .incarnation = store->begun == 0 ? store->start : aq_rng_system_seed(),
         .seed = aq_rng_next(&rng),
+        .is_new = store->is_new,
     };
     if (store->folder != NULL && !durable && !store->is_new) {
         return aq_fail(error, AQ_E_EXISTS,

@@ -269,6 +269,8 @@ int aq_data_import_folder(aq_data_set_reader *reader, const aq_data_import *impo
         }
         if (rc != 0) {
             (void)aq_dir_remove(work->folder);
+        } else { /* its new name lies where the other did */
+            rc = aq_file_sync_folder(work->folder, error);
         }
     }
     aq_free(work);

@@ -191,17 +191,18 @@ static int store(aq_replay_core *core, int64_t now_ns, aq_arrival *arrival, aq_r
     return 0;
 }
 
-/* A sender that knows of more than the log has shows that part of the log is gone, unless it was
- * forgotten since, by this start or by that which wrote the heads: then the roster was full. It is
- * its word alone, once for a start of this shard; more than anybody sends is cut, so that no word
- * hides what others say afterwards. */
+/* A sender that knows of more than the log has shows that part of the log is gone, unless the store
+ * is new, and goes on for one that was in memory, or the sender was forgotten since, by this start
+ * or by that which wrote the heads: then the roster was full. It is its word alone, once for a
+ * start of this shard; more than anybody sends is cut, so that no word hides what others say
+ * afterwards. */
 static uint64_t count_missing(const aq_replay_core *core, uint64_t actor, uint64_t incarnation,
                               uint64_t acknowledged)
 {
     const aq_replay_actor *known = aq_replay_roster_find(core->roster, actor, incarnation);
     const uint64_t taken = known != NULL ? known->sequence.taken : 0;
     const bool is_told = known != NULL || !aq_replay_roster_was_full(core->roster);
-    if (core->journal.log == NULL || !is_told || acknowledged <= taken) {
+    if (core->journal.log == NULL || core->run.is_new || !is_told || acknowledged <= taken) {
         return 0;
     }
     return acknowledged - taken < CLAIM_MAX ? acknowledged - taken : CLAIM_MAX;

@@ -52,6 +52,7 @@ typedef struct aq_shard_run {
     uint64_t store;       /* names what the shard holds, over all its lives; not 0 */
     uint64_t incarnation; /* names this start of the shard */
     uint64_t seed;        /* of the draws */
+    bool is_new;          /* the store begins with it: nothing of the store can be gone */
 } aq_shard_run;
 
 /* AQ_E_INVALID in words for settings under which actors and learner could wait for each other

@@ -3,6 +3,7 @@
  */
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "common/data_set/data_set_writer.h"
 #include "common/experience/column_catalog.h"
@@ -25,6 +26,24 @@ typedef struct import_stage {
     uint64_t least;
     aq_data_set_info info;
 } import_stage;
+
+/* The folder whose syncs are counted once `awaited` is there; NULL: none. */
+static const char *watched;
+static const char *awaited;
+static int syncs;
+
+int __real_fsync(int file); /* NOLINT: the linker's names */
+int __wrap_fsync(int file); /* NOLINT */
+
+int __wrap_fsync(int file) /* NOLINT */
+{
+    struct stat synced, wanted;
+    if (watched != NULL && fstat(file, &synced) == 0 && stat(watched, &wanted) == 0 &&
+        synced.st_ino == wanted.st_ino && aq_path_exists(awaited)) {
+        syncs++;
+    }
+    return __real_fsync(file);
+}
 
 /* Lanes of two actors, interleaved; an episode is a chunk of 8 and one of 7 that repeats 2. */
 static void write_set(import_stage *stage)
@@ -212,6 +231,17 @@ TEST_IN(import_stage, stage, slashes_after_the_folders_name_mean_nothing)
     assert_int_equal(import(stage, 3, 8, 4096), 0);
     stage->store = name;
     assert_int_equal(read_store(stage).transitions, 13 * LANES * EPISODES);
+}
+
+TEST_IN(import_stage, stage, the_name_of_a_store_is_on_the_disk_when_it_is_made)
+{
+    awaited = stage->store;
+    watched = stage->folder;
+    syncs = 0;
+    const int rc = import(stage, 3, 8, 4096);
+    watched = NULL;
+    assert_int_equal(rc, 0);
+    assert_int_equal(syncs, 1);
 }
 
 TEST_IN(import_stage, stage, a_folder_that_is_there_is_left_alone)

@@ -371,6 +371,32 @@ TEST(items_that_may_be_drawn_again_are_enough_for_a_request)
                         "learner waits: 0 items are there and it asks for 16");
 }
 
+/* A request is for steps, whatever the number of sequences that make them. */
+TEST(a_queue_of_sequences_is_full_by_its_steps)
+{
+    aq_run_settings settings = kit_settings();
+    aq_table_spec *table = &settings.tables[0];
+    table->selector = AQ_SELECTOR_QUEUE;
+    table->samples_per_insert = 0;
+    table->capacity = 64;
+    table->min_size = 1;
+    table->sequence_length = table->sequence_period = 4;
+    settings.n_step = aq_table_spec_span(table);
+    settings.sample_rows = 32;
+    aq_replay_core *core = core_with(&settings);
+    at_end(kit_drop_core, core);
+    call(core, 0, 0, 0);
+    for (uint64_t seq = 1; seq <= 7; seq++) {
+        send(core, seq, 0, 4);
+    }
+    assert_string_equal(aq_replay_core_waiting(core), "learner waits: 28 of 32 steps");
+    for (uint64_t seq = 8; seq <= 16; seq++) {
+        send(core, seq, 0, 4);
+    }
+    assert_int_equal(aq_replay_tables_supply(aq_replay_core_tables(core)).headroom, 0);
+    assert_string_equal(aq_replay_core_waiting(core), "actors wait: 16 items were not taken yet");
+}
+
 TEST(settings_that_could_block_both_sides_are_refused)
 {
     aq_run_settings settings = kit_settings();

@@ -171,6 +171,20 @@ TEST_IN(durable_kit, kit, what_a_sender_knows_to_be_acknowledged_and_is_not_ther
     }
 }
 
+/* What was acknowledged was so by a store in memory, whose messages go to its successor. */
+TEST_IN(durable_kit, kit, a_store_that_has_just_begun_misses_nothing)
+{
+    aq_shard_run run = kit_run(&kit->settings);
+    run.is_new = true;
+    assert_succeeds(aq_replay_core_create(&run, kit->now_ns, &kit->core, &refusal));
+    assert_succeeds(
+        aq_replay_core_attach(kit->core, kit->now_ns, &kit->fake.log, 0, kit->backlog_bytes));
+    const aq_credit_call call = {.actor = 1, .incarnation = 1001, .known_acknowledged = 5};
+    assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
+    assert_int_equal(aq_replay_core_counters(kit->core).missing, 0);
+    assert_int_equal(durable_kit_send(kit, 1, 6, 8), AQ_REPLAY_STORED);
+}
+
 /* A full roster lets all go at once that are silent. */
 TEST_IN(durable_kit, kit, who_was_forgotten_misses_nothing)
 {

@@ -37,6 +37,29 @@ TEST_IN(durable_kit, kit, a_restart_finds_every_mark_item_and_count)
     }
 }
 
+/* Steps of a chunk in which no sequence starts are not gone: nobody waits for others. */
+TEST_IN(durable_kit, kit, a_restart_finds_the_minimum_size_of_a_table_of_sequences)
+{
+    aq_table_spec *table = &kit->settings.tables[0];
+    table->sequence_length = KIT_N_STEP;
+    table->sequence_period = 20;
+    table->min_size = 24;
+    durable_kit_open(kit);
+    for (uint64_t seq = 1; seq <= 3; seq++) {
+        enum aq_replay_verdict verdict;
+        aq_experience message = kit_message(1, seq, 0, 1000 * seq, 8);
+        message.chunks[0]->view.first = seq == 2 ? 1 : 0;
+        aq_arrival *arrival = kit_arrival(&message);
+        assert_int_equal(aq_replay_core_insert(kit->core, kit->now_ns, arrival, &verdict, NULL), 0);
+        assert_int_equal(verdict, AQ_REPLAY_STORED);
+    }
+    durable_kit_make_durable(kit);
+    durable_kit_restart(kit);
+    assert_int_equal(durable_kit_holdings(kit, 0).chunks, 2);
+    assert_int_equal(durable_kit_holdings(kit, 0).transitions, 24);
+    assert_int_equal(aq_replay_core_tables(kit->core)->shelves[0].limiter.min_size, 24);
+}
+
 TEST_IN(durable_kit, kit, who_waits_for_a_restart_hears_of_each_record)
 {
     durable_kit_open(kit);
