@@ -89,6 +89,7 @@ class Jobs(unittest.TestCase):
             starts = [line for line in file if line.startswith("actorq-replay")]
         self.assertEqual(starts[0], starts[1])
         self.assertIn(f"--data {self.folder}/replay-0", starts[0])
+        self.assertRegex(starts[0], "--advertise tcp://[^ :]+:0 ")  # for ranks on other nodes
         job.terminate()
         self.assertEqual(job.wait(PATIENCE_S), 0)
         self.assertEqual(self.said("actorq-replay"), 2)
