@@ -122,6 +122,7 @@ def job(folder):
 def by_kubernetes(folder):
     kubectl("apply", "--filename", f"{ROOT}/deploy/kubernetes/namespace.yaml")
     volume = make_volume(folder)
+    kubectl("apply", "--filename", f"{ROOT}/deploy/kubernetes-sweep/sweep-claim.yaml")
     os.mkdir(f"{folder}/applied")
     kubectl("apply", "--filename", "-", input=job(f"{folder}/applied"))
     until(f"{WORKERS} workers", lambda: [

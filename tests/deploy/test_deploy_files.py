@@ -68,6 +68,12 @@ def load_all(*path):
     return [one for one in yaml.safe_load_all(read(*path)) if one]
 
 
+def applied(name):
+    """The objects that a folder of deploy/ is applied and deleted with."""
+    return [one for file in load(name, "kustomization.yaml")["resources"]
+            for one in load_all(name, file)]
+
+
 def built(name):
     """What kustomize makes of a folder of deploy/."""
     kubectl = shutil.which("kubectl")
@@ -411,10 +417,11 @@ class Ranks(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertFalse(glob.glob(f"{folder}/actorq-ranks-*"))
 
-    def test_ranks_elsewhere_log_and_compute_as_the_first_one(self):
+    def test_ranks_elsewhere_log_compute_and_find_python_as_the_first_one(self):
         here = {"ACTORQ_LOG": "debug", "ACTORQ_LOG_FORMAT": "json", "ACTORQ_CPU": "avx2",
                 "ACTORQ_BLAS_CORETYPE": "keep", "OPENBLAS_CORETYPE": "Haswell",
-                "OPENBLAS_L2_SIZE": "1024", "OPENBLAS_NUM_THREADS": "2"}
+                "OPENBLAS_L2_SIZE": "1024", "OPENBLAS_NUM_THREADS": "2",
+                "PYTHONPATH": "/tasks", "ACTORQ_PYTHON": "python3", "ACTORQ_PYTHONPATH": "/actorq"}
         with tempfile.TemporaryDirectory() as folder:
             for name, text in (("mpirun", 'echo "$@"'), ("sleep", ":"),
                                ("ssh-keygen", "echo key")):
@@ -470,7 +477,7 @@ class Sweeps(unittest.TestCase):
             "space: {learner.n_step: [1, 3]}\nsettings: {evaluator.episodes: 1}\n")
 
     def pod(self):
-        return load_all("kubernetes-sweep", "sweep-job.yaml")[1]["spec"]["template"]["spec"]
+        return load("kubernetes-sweep", "sweep-job.yaml")["spec"]["template"]["spec"]
 
     def works(self, words, folder):
         """The command of a container, with its mounts in the folder."""
@@ -518,6 +525,14 @@ class Sweeps(unittest.TestCase):
             self.assertEqual(worker[key], role[key], key)
         check_pod(self, self.pod())
 
+    def test_pods_share_the_claim_that_was_made_for_them(self):
+        claim = load("kubernetes-sweep", "sweep-claim.yaml")["metadata"]
+        self.assertEqual(claim["namespace"],
+                         load("kubernetes-sweep", "kustomization.yaml")["namespace"])
+        claims = [volume["persistentVolumeClaim"]["claimName"] for volume in self.pod()["volumes"]
+                  if "persistentVolumeClaim" in volume]
+        self.assertEqual(claims, [claim["name"]])
+
 
 class Swarm(unittest.TestCase):
     def test_each_role_has_its_secrets_and_no_other(self):
@@ -546,8 +561,7 @@ class Swarm(unittest.TestCase):
 class Kubernetes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.objects = [one for name in load("kubernetes", "kustomization.yaml")["resources"]
-                       for one in load_all("kubernetes", name)]
+        cls.objects = applied("kubernetes")
 
     def of(self, *kinds):
         return [one for one in self.objects if one["kind"] in kinds]
@@ -562,7 +576,9 @@ class Kubernetes(unittest.TestCase):
             self.assertEqual(one["metadata"]["namespace"], "actorq", one)
 
     def test_what_deletes_the_run_leaves_its_claims_and_secrets(self):
-        self.assertEqual(self.of("Namespace", "Secret", "PersistentVolumeClaim"), [])
+        for name in ("kubernetes", "kubernetes-sweep"):
+            kinds = {one["kind"] for one in applied(name)}
+            self.assertFalse(kinds & {"Namespace", "Secret", "PersistentVolumeClaim"}, name)
         self.assertEqual(load("kubernetes", "namespace.yaml")["metadata"]["name"],
                          load("kubernetes", "kustomization.yaml")["namespace"])
 
@@ -666,6 +682,13 @@ class Systemd(unittest.TestCase):
             self.assertEqual({one for one, _ in files}, FILES_OF_A_ROLE)
             for one, source in files:
                 self.assertEqual(one, source)
+
+    def test_actors_and_the_evaluator_can_be_given_the_options_that_compose_gives_them(self):
+        asked = re.findall(r"command: actorq-actor .*\$\{(\w+):-\}$", read("compose.yaml"), re.M)
+        for role, name in zip(("actor@", "evaluator"), asked, strict=True):
+            text = units()[f"actorq-{role}.service"]
+            self.assertRegex(text, rf"(?m)^ExecStart=.* \${name}$")  # no braces: words, or none
+            self.assertRegex(text, rf"(?m)^Environment=(.* )?{name}=$")
 
     def test_what_is_silent_is_ended_but_an_environment_in_python_has_its_time_to_start(self):
         for name, text in units().items():
