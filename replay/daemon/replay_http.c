@@ -29,7 +29,8 @@ static void add_store(const Actorq__V1__ReplayStats *stats, aq_metrics_page *pag
                     (double)stats->sampled);
     aq_page_gauge(page, "samples_per_second", "Items sampled in the last second.",
                   stats->sample_per_s);
-    aq_page_gauge(page, "stored_transitions", "Transitions held now.", (double)stats->stored);
+    aq_page_gauge(page, "stored_transitions", "Transitions that count towards the capacity.",
+                  (double)stats->stored);
     aq_page_gauge(page, "stored_bytes", "Bytes of what is held now.", (double)stats->bytes);
     aq_page_family(page, AQ_METRIC_COUNTER, "refused_messages_total",
                    "Messages of actors that were not stored, by reason.");

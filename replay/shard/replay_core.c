@@ -301,8 +301,8 @@ void aq_replay_core_ask(aq_replay_core *core, size_t index, uint64_t steps, uint
 {
     AQ_ASSERT(index < core->tables.count);
     aq_replay_shelf *shelf = &core->tables.shelves[index];
+    aq_replay_shelf_ask(shelf, steps, version_min);
     if (shelf->is_paced) {
-        aq_replay_shelf_ask(shelf, steps, version_min);
         core->version_min = steps > 0 ? version_min : core->version_min;
         core->changed = true;
     }

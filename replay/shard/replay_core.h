@@ -195,7 +195,7 @@ const aq_stored_message *aq_replay_core_message_after(const aq_replay_core *core
 int aq_replay_core_find_table(aq_replay_core *core, const char *name) AQ_MUST_USE;
 
 /* Requests of table `index` wait for `steps` in all, the oldest of them for steps of version_min or
- * later. Of use to a paced table only: see aq_replay_shelf_ask. */
+ * later: see aq_replay_shelf_ask. */
 void aq_replay_core_ask(aq_replay_core *core, size_t index, uint64_t steps, uint32_t version_min);
 
 /* Whether a table is paced. */

@@ -204,9 +204,9 @@ static void begin_items(aq_replay_table *table, uint64_t first, uint32_t items)
                                    aq_replay_table_mass(table, table->greatest));
 }
 
-/* A capacity is how far back a table reaches, so it takes steps that no chunk is held for, too. The
- * next chunk counts for them, of whatever episode: chunks leave about as they came, and only sums
- * are compared. */
+/* A capacity is how far back a table reaches, so steps that no chunk is held for count, too. They
+ * leave with the next one that is, of whatever episode: chunks leave about as they came, and only
+ * sums are compared. */
 void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, uint32_t index)
 {
     AQ_ASSERT(index < message->arrival->chunk_count);
@@ -215,6 +215,7 @@ void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, 
     uint32_t items = aq_chunk_items_count(&table->spec, &table->layout, view);
     if (items == 0) {
         table->passed += fresh;
+        table->transitions += fresh;
         return;
     }
     if (aq_replay_table_is_outdated(table, view)) {
@@ -228,7 +229,7 @@ void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, 
     table->passed = 0;
     begin_items(table, slot->first_item, items);
     table->chunks++;
-    table->transitions += slot->steps;
+    table->transitions += fresh;
     table->chunk_bytes += aq_layout_bytes(&table->layout, view->length);
     table->items += items;
     make_room(table);

@@ -137,9 +137,8 @@ int aq_replay_shelf_sample(aq_replay_shelf *shelf, uint32_t rows, float discount
 
 void aq_replay_shelf_ask(aq_replay_shelf *shelf, uint64_t steps, uint32_t version_min)
 {
-    AQ_ASSERT(shelf->is_paced);
     shelf->asked = steps;
-    if (steps > 0) {
+    if (shelf->is_paced && steps > 0) {
         aq_replay_table_expect(shelf->table, version_min);
         tell_holdings(shelf);
     }
@@ -184,24 +183,19 @@ uint64_t aq_replay_shelf_owed(const aq_replay_shelf *shelf)
     return rows > 0.0 ? (uint64_t)rows : 0;
 }
 
-/* What the largest request finds, whatever the limiter says: rows of `rows_max`, or steps, as it
- * asks a queue of sequences that are cut for those. */
-static uint64_t found_by(const aq_replay_shelf *shelf, uint32_t rows_max)
-{
-    return aq_table_spec_is_cut(aq_replay_table_spec(shelf->table))
-               ? aq_replay_table_look(shelf->table, rows_max).steps
-               : aq_replay_table_draws(shelf->table, rows_max);
-}
-
-static bool holds_enough(const aq_replay_shelf *shelf, uint32_t rows_max)
-{
-    return found_by(shelf, rows_max) >= rows_max;
-}
-
 /* Steps that were asked for and are not there. */
 static uint64_t wanting(const aq_replay_shelf *shelf)
 {
     return shelf->asked - aq_replay_table_look(shelf->table, shelf->asked).steps;
+}
+
+/* Whether requests find items, whatever the limiter says: of a queue of sequences that are cut
+ * those that wait are for steps, and else the largest one counts. */
+static bool holds_enough(const aq_replay_shelf *shelf, uint32_t rows_max)
+{
+    return aq_table_spec_is_cut(aq_replay_table_spec(shelf->table))
+               ? wanting(shelf) == 0
+               : aq_replay_table_draws(shelf->table, rows_max) >= rows_max;
 }
 
 static bool must_wait(const aq_replay_shelf *shelf, uint32_t rows_max)
@@ -266,7 +260,8 @@ static void tell_learner_waits(const aq_replay_shelf *shelf, uint32_t rows_max, 
                                size_t size)
 {
     const aq_replay_limiter *limiter = &shelf->limiter;
-    if (shelf->is_paced) {
+    const bool is_cut = aq_table_spec_is_cut(aq_replay_table_spec(shelf->table));
+    if (shelf->is_paced || (is_cut && aq_replay_limiter_may_sample(limiter, rows_max))) {
         (void)snprintf(text, size, "learner waits: %" PRIu64 " of %" PRIu64 " steps are missing",
                        wanting(shelf), shelf->asked);
     } else if (limiter->inserted < limiter->min_size) {
@@ -279,9 +274,6 @@ static void tell_learner_waits(const aq_replay_shelf *shelf, uint32_t rows_max, 
         double lead = aq_replay_limiter_lead(limiter);
         (void)snprintf(text, size, "learner waits: %.0f steps are missing for its next request",
                        fmax(1.0, ceil(request - limiter->tolerance - lead)));
-    } else if (aq_table_spec_is_cut(aq_replay_table_spec(shelf->table))) {
-        (void)snprintf(text, size, "learner waits: %" PRIu64 " of %" PRIu32 " steps",
-                       found_by(shelf, rows_max), rows_max);
     } else {
         (void)snprintf(text, size,
                        "learner waits: %" PRIu64 " items are there and it asks for %" PRIu32,

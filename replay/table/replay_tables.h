@@ -62,9 +62,9 @@ void aq_replay_tables_insert(aq_replay_tables *tables, int64_t now_ns, aq_stored
 int aq_replay_shelf_sample(aq_replay_shelf *shelf, uint32_t rows, float discount,
                            aq_batch *batch) AQ_MUST_USE;
 
-/* Of a paced table: requests for `steps` in all wait, and the oldest of them is for steps of
- * version_min or later. So many steps may come, less those that are there; without requests none,
- * and what is here is as good as before. */
+/* Requests for `steps` in all wait, and the oldest of them is for steps of version_min or later. Of
+ * a paced table so many steps may come, less those that are there; without requests none, and what
+ * is here is as good as before. */
 void aq_replay_shelf_ask(aq_replay_shelf *shelf, uint64_t steps, uint32_t version_min);
 
 /* How many items a request draws that wants `steps`: so many as make them, at most `rows_max`. */

@@ -48,14 +48,14 @@ TEST_IN(durable_kit, kit, a_restart_finds_the_minimum_size_of_a_table_of_sequenc
     for (uint64_t seq = 1; seq <= 3; seq++) {
         enum aq_replay_verdict verdict;
         aq_experience message = kit_message(1, seq, 0, 1000 * seq, 8);
-        message.chunks[0]->view.first = seq == 2 ? 1 : 0;
+        message.chunks[0]->view.first = seq > 1 ? 1 : 0;
         aq_arrival *arrival = kit_arrival(&message);
         assert_int_equal(aq_replay_core_insert(kit->core, kit->now_ns, arrival, &verdict, NULL), 0);
         assert_int_equal(verdict, AQ_REPLAY_STORED);
     }
     durable_kit_make_durable(kit);
     durable_kit_restart(kit);
-    assert_int_equal(durable_kit_holdings(kit, 0).chunks, 2);
+    assert_int_equal(durable_kit_holdings(kit, 0).chunks, 1);
     assert_int_equal(durable_kit_holdings(kit, 0).transitions, 24);
     assert_int_equal(aq_replay_core_tables(kit->core)->shelves[0].limiter.min_size, 24);
 }

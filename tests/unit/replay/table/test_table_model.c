@@ -22,7 +22,7 @@ typedef struct model {
     model_chunk *chunks;
     size_t count;
     uint64_t next_item;
-    uint32_t passed; /* steps of chunks without items, which the next one counts for */
+    uint32_t passed; /* steps of chunks without items, which leave with the next one */
     float greatest;
     table_kit kit;
     aq_rng rng;
@@ -32,7 +32,7 @@ static model_chunk storage[CHUNKS_MAX];
 
 static uint64_t live_transitions(const model *m, size_t *ret_chunks)
 {
-    uint64_t sum = 0;
+    uint64_t sum = m->passed;
     *ret_chunks = 0;
     for (size_t i = 0; i < m->count; i++) {
         sum += m->chunks[i].is_there ? m->chunks[i].fresh : 0;
