@@ -417,8 +417,9 @@ static int live(learner *self, aq_error *error)
                    ? aq_fail(error, AQ_E_PEER, "%s; %s", self->ranks_trouble.text, error->text)
                    : aq_fail(error, AQ_E_PEER, "%s", self->ranks_trouble.text);
     }
-    return self->stuck && rc == 0 ? aq_fail(error, AQ_E_PEER, "a connection could not be closed")
-                                  : rc;
+    return rc == 0 && self->stuck && !self->ended
+               ? aq_fail(error, AQ_E_PEER, "a connection could not be closed")
+               : rc;
 }
 
 static void destroy(learner *self)

@@ -169,6 +169,8 @@ class Jobs(unittest.TestCase):
         self.wait_for("actorq-learner", 1)
         job.terminate()
         self.assertEqual(job.wait(PATIENCE_S), 0)
+        self.program("actorq-learner", "exit 75")  # which would be worth a start, were it not over
+        self.assertEqual(self.begin("head.sbatch").wait(PATIENCE_S), 75)
         self.assertEqual(self.said("scontrol requeue"), 0)
 
     def test_a_head_whose_time_is_over_before_its_shard_was_started_goes_back_to_the_queue(self):
