@@ -54,7 +54,7 @@ int aq_replay_table_reserve(aq_replay_table *table, const aq_arrival *arrival) A
 /* Takes chunk `index` of a stored message, for which room was reserved, with the greatest priority
  * that was ever given (1 at first). Then chunks leave, by the remover, until the others fit the
  * capacities (the new one stays in any case); a queue lets none go that was not drawn. A chunk that
- * holds no item of this table (sequences) is not taken; its steps count with the next one's.
+ * holds no item of this table (sequences) is not taken; its steps count, and leave with the next.
  *
  * However great its priority, a chunk leaves when so many items have come after it that four times
  * the capacity would not hold them: what is looked up by number stays in proportion to what is
